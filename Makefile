@@ -1,0 +1,148 @@
+# Everything a developer runs; `make help` lists the targets.
+#
+# Two virtual environments hold the package, each with its own interpreter:
+#   .venv/gil   the machine's CPython
+#   .venv/ft    free-threaded CPython 3.14t, found or built by tools/freethreaded_python.py
+# In both the package is installed in editable form: changes to Python code are live, and
+# the extension is built again when something in cpp/ has changed.
+#
+# Settings:
+#   PYTHON      the interpreter .venv/gil is made from
+#   FT_PYTHON   the interpreter .venv/ft is made from, instead of looking for one
+#   ARGS        further arguments for pytest, the benchmarks or the demo
+#   PGO=1       benchmark with an optimized build of 3.14t (.venv/ft-pgo)
+
+PYTHON ?= python3
+FT_PYTHON ?=
+ARGS ?=
+PGO ?=
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
+
+# --- Tests --------------------------------------------------------------------------
+
+.PHONY: test test-cpp test-gil test-ft sanitize
+test: test-cpp test-gil test-ft ## Run all tests, on both kinds of Python
+
+test-gil: .venv/gil/.built ## Run the Python tests on the machine's CPython
+	.venv/gil/bin/python -m pytest $(ARGS)
+
+test-ft: .venv/ft/.built ## Run the Python tests on free-threaded CPython
+	.venv/ft/bin/python -m pytest $(ARGS)
+
+comma := ,
+
+# $(call cpp_tests,BUILD DIRECTORY,MORE CMAKE OPTIONS,COMMAND PREFIX)
+# Builds the core and its tests, without Python, and runs them.
+define cpp_tests
+	@export PATH="$(CURDIR)/.venv/gil/bin:$$PATH"; \
+	cmake -S . -B $(1) -G Ninja -Wno-dev --log-level=WARNING \
+	  -DREACTORL_PYTHON=OFF -DREACTORL_TESTS=ON -DREACTORL_WERROR=ON $(2) >/dev/null; \
+	cmake --build $(1); \
+	$(3) ctest --test-dir $(1) --output-on-failure --no-tests=error
+endef
+
+test-cpp: .venv/gil/.deps ## Run the C++ tests
+	$(call cpp_tests,build/cpp)
+
+# ThreadSanitizer's fixed memory layout clashes with much address randomisation, which
+# some kernels use; `setarch -R` turns it off where that is permitted.
+sanitize: .venv/gil/.deps ## Run the C++ tests under the sanitizers
+	$(call cpp_tests,build/tsan,-DREACTORL_SANITIZE=thread \
+	  -DCMAKE_BUILD_TYPE=RelWithDebInfo,$(shell setarch -R true 2>/dev/null && echo setarch -R))
+	$(call cpp_tests,build/asan,-DREACTORL_SANITIZE=address$(comma)undefined \
+	  -DCMAKE_BUILD_TYPE=RelWithDebInfo)
+
+# --- Code quality -------------------------------------------------------------------
+
+CPP_FILES = $(shell find cpp -name '*.cpp' -o -name '*.hpp')
+
+.PHONY: lint format stubs
+lint: .venv/lint/.deps ## Check style, types and formatting
+	.venv/lint/bin/ruff check
+	.venv/lint/bin/ruff format --check
+	.venv/lint/bin/mypy
+	.venv/lint/bin/clang-format --dry-run --Werror $(CPP_FILES)
+
+format: .venv/lint/.deps ## Format all code, and fix what can be fixed
+	.venv/lint/bin/ruff check --fix-only
+	.venv/lint/bin/ruff format
+	.venv/lint/bin/clang-format -i $(CPP_FILES)
+
+stubs: .venv/gil/.built ## Generate the extension's type stub anew
+	.venv/gil/bin/python -m nanobind.stubgen -m reactorl._core -o src/reactorl/_core.pyi
+
+# --- Things worth seeing ------------------------------------------------------------
+
+FT_BENCH := $(if $(PGO),ft-pgo,ft)
+
+.PHONY: train bench-runtime
+train: .venv/gil/.built ## Run the demonstration
+	.venv/gil/bin/python -m reactorl.demo $(ARGS)
+
+bench-runtime: .venv/gil/.bench .venv/$(FT_BENCH)/.bench ## Compare the runtime with others
+	.venv/gil/bin/python -m benchmarks.runtime --gil $(CURDIR)/.venv/gil/bin/python \
+	  --ft $(CURDIR)/.venv/$(FT_BENCH)/bin/python $(ARGS)
+
+# --- Environments -------------------------------------------------------------------
+#
+# Stamp files in each environment say what has been done there:
+#   .python  the environment is complete, though empty
+#   .deps    what building, testing or checking needs is installed
+#   .built   the package is installed
+#   .bench   what the benchmarks compare with is installed
+
+# An environment whose interpreter has gone is of no use.
+$(shell for venv in .venv/*/; do [ -x "$$venv/bin/python" ] || rm -rf "$$venv"; done)
+
+PACKAGE_VENVS := gil ft ft-pgo
+PIP_INSTALL = .venv/$*/bin/python -m pip install -qq --disable-pip-version-check
+
+.venv/gil/.python .venv/lint/.python:
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or \
+	  sys.exit(f"Python 3.11 or later is needed; $(PYTHON) is {sys.version}")'
+	$(PYTHON) -m venv --clear $(@D)
+	@touch $@
+
+.venv/ft/.python .venv/ft-pgo/.python:
+	@python="$(FT_PYTHON)"; \
+	[ "$$python" ] || python=$$($(PYTHON) tools/freethreaded_python.py \
+	  $(if $(findstring pgo,$@),--optimize)); \
+	echo "$$python -m venv --clear $(@D)"; \
+	"$$python" -m venv --clear $(@D)
+	@touch $@
+
+# Dependency groups need pip 25.1.
+$(PACKAGE_VENVS:%=.venv/%/.deps): .venv/%/.deps: pyproject.toml .venv/%/.python
+	$(PIP_INSTALL) --upgrade pip
+	$(PIP_INSTALL) --group build --group test
+	@touch $@
+
+.venv/lint/.deps: .venv/%/.deps: pyproject.toml .venv/%/.python
+	$(PIP_INSTALL) --upgrade pip
+	$(PIP_INSTALL) --group lint
+	@touch $@
+
+# Directories are among the prerequisites: they change when a file is added or removed.
+$(PACKAGE_VENVS:%=.venv/%/.built): .venv/%/.built: \
+    .venv/%/.deps CMakeLists.txt $(shell find cpp/include cpp/src cpp/bind)
+	$(PIP_INSTALL) --no-build-isolation --no-deps -C build-dir=build/$* \
+	  -C cmake.define.REACTORL_WERROR=ON --editable .
+	@touch $@
+
+$(PACKAGE_VENVS:%=.venv/%/.bench): .venv/%/.bench: .venv/%/.built
+	$(PIP_INSTALL) --group bench
+	@touch $@
+
+.PHONY: clean
+clean: ## Remove everything that make has made here
+	rm -rf .venv build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -prune -exec rm -rf {} +

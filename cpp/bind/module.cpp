@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: Apache-2.0
+// Registers and converts; decides nothing.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <mutex>
+#include <tuple>
+
+#include "freeze.hpp"
+#include "python_host.hpp"
+#include "reactorl/error.hpp"
+#include "reactorl/scheduler.hpp"
+#include "session.hpp"
+#include "views.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace reactorl::bind {
+namespace {
+
+/// A plan, a host and a scheduler that live and end together.
+class Session {
+ public:
+  Session(const Plan& plan, Options options)
+      : plan_(plan),
+        host_(std::make_unique<PythonHost>(plan.workers)),
+        scheduler_(std::make_unique<Scheduler>(plan_, options, *host_)) {
+    host_->scheduler = scheduler_.get();
+    scheduler_->set_context(host_.get());
+    serial_ = scheduler_->serial();
+  }
+  ~Session() { close(); }
+
+  [[nodiscard]] auto scheduler() const -> Scheduler& {
+    if (!scheduler_) throw std::runtime_error("the session is closed");
+    return *scheduler_;
+  }
+  [[nodiscard]] auto host() -> PythonHost& { return *host_; }
+  [[nodiscard]] auto serial() const -> std::uint64_t { return serial_; }
+
+  void schedule_physical(TriggerId trigger, Time extra, PyObject* value) {
+    // Only guards against the end of the run; held without calling into Python.
+    const std::lock_guard lock(gate_);
+    if (open_) scheduler_->schedule_physical(trigger, extra, Value::share(value));
+  }
+  void request_stop() {
+    const std::lock_guard lock(gate_);
+    if (open_) scheduler_->request_stop();
+  }
+  /// Ends threads and gives up all Python objects, so that no cycle stays behind.
+  void close() {
+    {
+      const std::lock_guard lock(gate_);
+      open_ = false;
+    }
+    if (!scheduler_) return;
+    scheduler_->dismiss();
+    host_->clear();
+    scheduler_.reset();
+  }
+
+ private:
+  Plan plan_;
+  std::unique_ptr<PythonHost> host_;
+  std::unique_ptr<Scheduler> scheduler_;
+  std::mutex gate_;
+  bool open_ = true;  // guarded by gate_
+  std::uint64_t serial_ = 0;
+};
+
+using Ids = std::vector<std::uint32_t>;
+using Times = std::vector<Time>;
+
+/// A missing id is -1 in Python.
+auto id(std::int64_t n) -> std::uint32_t {
+  return n < 0 ? kNone : static_cast<std::uint32_t>(n);
+}
+
+void add_reactions(Plan& plan, const Ids& level, const Ids& reactor, const Ids& home,
+                   const Times& scope, const Times& deadline, const Times& forward_from,
+                   const Times& forward_to) {
+  for (std::size_t i = 0; i < level.size(); ++i) {
+    plan.reactions.push_back({level[i], reactor.at(i), home.at(i), id(scope.at(i)),
+                              deadline.at(i), id(forward_from.at(i)),
+                              id(forward_to.at(i))});
+    plan.levels = std::max(plan.levels, level[i] + 1);
+  }
+}
+
+void add_triggers(Plan& plan, const Ids& kind, const Ids& policy, const Times& scope,
+                  const Ids& slot, const Times& source, const Times& delay,
+                  const Times& spacing) {
+  for (std::size_t i = 0; i < kind.size(); ++i) {
+    plan.triggers.push_back({static_cast<TriggerKind>(kind[i]),
+                             static_cast<Policy>(policy.at(i)), id(scope.at(i)),
+                             slot.at(i), id(source.at(i)), delay.at(i), spacing.at(i)});
+  }
+}
+
+void add_modes(Plan& plan, const Ids& modal, const Times& scope,
+               const std::vector<bool>& initial) {
+  for (std::size_t i = 0; i < modal.size(); ++i) {
+    plan.modes.push_back({modal[i], id(scope.at(i)), initial.at(i)});
+    plan.modals = std::max(plan.modals, modal[i] + 1);
+  }
+}
+
+auto status_word(Status status) -> const char* {
+  switch (status) {
+    case Status::kRunning: return "running";
+    case Status::kFinished: return "finished";
+    case Status::kFailed: return "failed";
+    case Status::kBrokenOff: return "broken off";
+  }
+  return "";
+}
+
+auto steal(PyObject* object) -> nb::object {
+  if (object == nullptr) throw nb::python_error();
+  return nb::steal(object);
+}
+
+void hold(PyObject*& place, nb::handle object) {
+  Py_XSETREF(place, object.is_none() ? nullptr : Py_NewRef(object.ptr()));
+}
+
+}  // namespace
+
+auto schedule_physical(PyObject* session, TriggerId trigger, Time extra, PyObject* value)
+    -> bool {
+  Session* target = nullptr;
+  if (!nb::try_cast(nb::handle(session), target) || target == nullptr) {
+    PyErr_SetString(PyExc_TypeError, "not a session");
+    return false;
+  }
+  target->schedule_physical(trigger, extra, value);
+  return true;
+}
+
+}  // namespace reactorl::bind
+
+NB_MODULE(_core, m) {
+  using namespace reactorl;
+  using namespace reactorl::bind;
+
+  m.doc() = "The reactor runtime's core. Use `reactorl.run` and `reactorl.drive`.";
+  Value::ops = {[](void* o) noexcept { Py_INCREF(static_cast<PyObject*>(o)); },
+                [](void* o) noexcept { Py_DECREF(static_cast<PyObject*>(o)); }};
+  if (!add_view_types(m.ptr())) throw nb::python_error();
+  nb::exception<PlanError>(m, "PlanError");
+
+  nb::class_<Plan>(m, "Plan", "A program as flat tables of ids.")
+      .def(nb::init<>())
+      .def_rw("slots", &Plan::slots)
+      .def_rw("workers", &Plan::workers)
+      .def_rw("startup", &Plan::startup)
+      .def_rw("shutdown", &Plan::shutdown)
+      .def_rw("reset", &Plan::reset)
+      .def("add_reactions", add_reactions, nb::kw_only(), "level"_a, "reactor"_a,
+           "home"_a, "scope"_a, "deadline"_a, "forward_from"_a, "forward_to"_a)
+      .def("add_triggers", add_triggers, nb::kw_only(), "kind"_a, "policy"_a, "scope"_a,
+           "slot"_a, "source"_a, "delay"_a, "spacing"_a)
+      .def("add_modes", add_modes, nb::kw_only(), "modal"_a, "scope"_a, "initial"_a)
+      .def("set_slot_reactions", [](Plan& p, Ids start, Ids item) {
+             p.slot_reactions = {std::move(start), std::move(item)};
+           }, "start"_a, "item"_a)
+      .def("set_slot_stages", [](Plan& p, Ids start, Ids item) {
+             p.slot_stages = {std::move(start), std::move(item)};
+           }, "start"_a, "item"_a)
+      .def("set_downstream", [](Plan& p, Ids start, Ids item) {
+             p.downstream = {std::move(start), std::move(item)};
+           }, "start"_a, "item"_a)
+      .def("validate", &Plan::validate);
+
+  nb::class_<Session>(m, "Session", "One run of a plan.")
+      .def("__init__",
+           [](Session* self, const Plan& plan, bool fast, bool keepalive, bool trace,
+              bool replay, bool one_at_a_time, std::optional<Time> timeout,
+              std::optional<Time> start, std::uint64_t shuffle) {
+             Options options;
+             options.fast = fast;
+             options.keepalive = keepalive;
+             options.trace = trace;
+             options.replay = replay;
+             options.one_at_a_time = one_at_a_time;
+             options.timeout = timeout.value_or(kForever);
+             options.start = start.value_or(kForever);
+             options.shuffle = shuffle;
+             new (self) Session(plan, options);
+           },
+           "plan"_a, nb::kw_only(), "fast"_a, "keepalive"_a, "trace"_a, "replay"_a,
+           "one_at_a_time"_a, "timeout"_a.none(), "start"_a.none(), "shuffle"_a)
+      .def("add_body",
+           [](Session& s, nb::object function, nb::object handler, nb::object self,
+              std::uint32_t reactor, std::uint32_t index) {
+             PythonHost::Body body;
+             hold(body.function, function);
+             hold(body.handler, handler);
+             hold(body.self, self);
+             s.host().bodies.push_back(body);
+             s.host().identities.push_back({reactor, index});
+           },
+           "function"_a.none(), "handler"_a.none(), "self"_a.none(), "reactor"_a,
+           "index"_a, "Give the next reaction its body; in the order of ids.")
+      .def("set_hooks",
+           [](Session& s, nb::object refuse, nb::object late, nb::object deliver,
+              nb::object describe, bool freeze_arrays) {
+             hold(s.host().refuse, refuse);
+             hold(s.host().late_hook, late);
+             hold(s.host().deliver_hook, deliver);
+             hold(s.host().describe, describe);
+             s.host().freeze_arrays = freeze_arrays;
+           },
+           nb::kw_only(), "refuse"_a.none(), "late"_a.none(), "deliver"_a.none(),
+           "describe"_a.none(), "freeze_arrays"_a)
+      .def("port",
+           [](Session& s, std::uint32_t holder, std::uint32_t element,
+              std::uint32_t slot, bool copies, const Ids& readers, const Ids& writers) {
+             return steal(new_port({s.serial(), holder, element}, slot, copies, readers,
+                                   writers));
+           },
+           nb::kw_only(), "holder"_a, "element"_a, "slot"_a, "copies"_a, "readers"_a,
+           "writers"_a)
+      .def("action",
+           [](nb::handle self, std::uint32_t holder, std::uint32_t element,
+              std::uint32_t slot, std::uint32_t trigger, bool physical,
+              const Ids& readers, const Ids& writers) {
+             auto& s = nb::cast<Session&>(self);
+             return steal(new_action({s.serial(), holder, element}, slot, trigger,
+                                     physical ? self.ptr() : nullptr, readers, writers));
+           },
+           nb::kw_only(), "holder"_a, "element"_a, "slot"_a, "trigger"_a, "physical"_a,
+           "readers"_a, "writers"_a)
+      .def("mode",
+           [](Session& s, std::uint32_t holder, std::uint32_t element,
+              const Ids& resetting, const Ids& resuming) {
+             return steal(new_mode({s.serial(), holder, element}, resetting, resuming));
+           },
+           nb::kw_only(), "holder"_a, "element"_a, "resetting"_a, "resuming"_a)
+      .def("preload",
+           [](Session& s, std::uint32_t trigger, Time time, std::uint32_t microstep,
+              nb::object value) {
+             s.scheduler().preload(trigger, {time, microstep}, Value::share(value.ptr()));
+           },
+           "trigger"_a, "time"_a, "microstep"_a, "value"_a.none())
+      .def("stop_at",
+           [](Session& s, Time time, std::uint32_t microstep) {
+             s.scheduler().stop_at({time, microstep});
+           },
+           "time"_a, "microstep"_a)
+      .def("start", [](Session& s) { return status_word(s.scheduler().start()); })
+      .def("run", [](Session& s) { return status_word(s.scheduler().run()); })
+      .def("step",
+           [](Session& s, Time time, std::uint32_t microstep,
+              const std::vector<std::pair<std::uint32_t, nb::object>>& inputs) {
+             std::vector<std::pair<SlotId, Value>> values;
+             for (const auto& [slot, value] : inputs) {
+               if (s.host().freeze_arrays && !freeze(value.ptr())) {
+                 throw nb::python_error();
+               }
+               values.emplace_back(slot, Value::share(value.ptr()));
+             }
+             return status_word(
+                 s.scheduler().step({time, microstep}, std::move(values)));
+           },
+           "time"_a, "microstep"_a, "inputs"_a)
+      .def("finish", [](Session& s) { return status_word(s.scheduler().finish()); })
+      .def("raise_failure",
+           [](Session& s) {
+             const ReactionId reaction = s.host().raise_failure();
+             PyObject* type = nullptr;
+             (void)type;
+             if (PyErr_Occurred() == nullptr) return std::pair(-1L, nb::object());
+#if PY_VERSION_HEX >= 0x030C0000
+             nb::object error = nb::steal(PyErr_GetRaisedException());
+#else
+             PyObject *t = nullptr, *v = nullptr, *tb = nullptr;
+             PyErr_Fetch(&t, &v, &tb);
+             Py_XDECREF(t);
+             Py_XDECREF(tb);
+             nb::object error = nb::steal(v);
+#endif
+             return std::pair(reaction == kNone ? -1L : static_cast<long>(reaction),
+                              error);
+           })
+      .def("tag",
+           [](const Session& s) {
+             const Tag tag = s.scheduler().tag();
+             return std::pair(tag.time, tag.microstep);
+           })
+      .def("start_time",
+           [](const Session& s) { return s.scheduler().clock().start_time(); })
+      .def("physical_time", [](const Session& s) { return s.scheduler().clock().now(); })
+      .def("running",
+           [](const Session& s) -> long {
+             const Worker* w = current_worker();
+             if (w == nullptr || w->serial != s.serial() || w->reaction == kNone) return -1;
+             return static_cast<long>(w->reaction);
+           },
+           "The reaction whose body the calling thread runs, or -1.")
+      .def("worker",
+           [](const Session& s) -> long {
+             const Worker* w = current_worker();
+             return w == nullptr || w->serial != s.serial() ? -1
+                                                            : static_cast<long>(w->id);
+           },
+           "The worker that the calling thread is, or -1.")
+      .def("deadline",
+           [](const Session& s, std::uint32_t r) { return s.scheduler().deadline(r); },
+           "reaction"_a)
+      .def("change_deadline",
+           [](Session& s, std::uint32_t r, Time d) { s.scheduler().change_deadline(r, d); },
+           "reaction"_a, "deadline"_a)
+      .def("request_stop", &Session::request_stop)
+      .def("present",
+           [](const Session& s, std::uint32_t slot) { return s.scheduler().present(slot); },
+           "slot"_a)
+      .def("epoch", [](const Session& s) { return s.scheduler().epoch(); },
+           "Counts tags.")
+      .def("set_since",
+           [](const Session& s, std::uint32_t slot, Epoch epoch) {
+             return s.scheduler().set_in(slot) > epoch;
+           },
+           "slot"_a, "epoch"_a)
+      .def("value",
+           [](const Session& s, std::uint32_t slot) -> nb::object {
+             auto* v = static_cast<PyObject*>(s.scheduler().value(slot).get());
+             return v == nullptr ? nb::none() : nb::borrow(v);
+           },
+           "slot"_a)
+      .def("counts",
+           [](const Session& s) {
+             const Scheduler& core = s.scheduler();
+             return std::tuple(core.tags_run(), core.events_delivered(),
+                               core.phases_shared());
+           },
+           "Tags run, events delivered, tags whose work was shared.")
+      .def("cost",
+           [](const Session& s, std::uint32_t r) {
+             const auto& e = s.scheduler().costs().entry(r);
+             return std::tuple(e.runs, e.measured, e.total);
+           },
+           "reaction"_a, "Runs, measured runs, and nanoseconds of the measured ones.")
+      .def("trace_words",
+           [](const Session& s) {
+             const auto& words = s.scheduler().trace().words();
+             return nb::bytes(reinterpret_cast<const char*>(words.data()),
+                              words.size() * sizeof(std::int64_t));
+           })
+      .def("trace_values",
+           [](const Session& s) {
+             nb::list list;
+             for (const Value& value : s.scheduler().trace().values()) {
+               auto* object = static_cast<PyObject*>(value.get());
+               list.append(object == nullptr ? nb::none()
+                                             : nb::borrow(object));
+             }
+             return list;
+           })
+      .def("close", &Session::close);
+
+  m.def("values",
+        [](nb::object ports) { return steal(port_values(ports.ptr())); }, "ports"_a,
+        "The values of a multiport's channels, as a list.");
+}

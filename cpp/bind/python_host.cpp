@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "python_host.hpp"
+
+#include <utility>
+
+namespace reactorl::bind {
+namespace {
+
+/// The raised exception, as one object with its traceback. Clears the error.
+auto take_exception() -> PyObject* {
+#if PY_VERSION_HEX >= 0x030C0000
+  return PyErr_GetRaisedException();
+#else
+  PyObject* type = nullptr;
+  PyObject* value = nullptr;
+  PyObject* traceback = nullptr;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyErr_NormalizeException(&type, &value, &traceback);
+  if (traceback != nullptr) PyException_SetTraceback(value, traceback);
+  Py_XDECREF(type);
+  Py_XDECREF(traceback);
+  return value;
+#endif
+}
+
+void put_exception(PyObject* exception) {
+#if PY_VERSION_HEX >= 0x030C0000
+  PyErr_SetRaisedException(exception);
+#else
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception)), exception);
+  Py_DECREF(exception);
+#endif
+}
+
+auto is_plain(PyObject* value) -> bool {
+  PyTypeObject* type = Py_TYPE(value);
+  return value == Py_None || type == &PyLong_Type || type == &PyFloat_Type ||
+         type == &PyBool_Type || type == &PyUnicode_Type || type == &PyBytes_Type;
+}
+
+}  // namespace
+
+auto PythonHost::invoke(ReactionId reaction, bool missed) noexcept -> bool {
+  const Body& body = bodies[reaction];
+  PyObject* function = missed ? body.handler : body.function;
+  if (function == nullptr) return true;  // a missed deadline without a handler
+  PyObject* args[2] = {nullptr, body.self};
+  PyObject* result = PyObject_Vectorcall(
+      function, args + 1, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr);
+  if (result != nullptr) {
+    Py_DECREF(result);
+    return true;
+  }
+  keep_failure(reaction);
+  return false;
+}
+
+void PythonHost::keep_failure(ReactionId reaction) {
+  const bool interrupt = PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) != 0;
+  PyObject* exception = take_exception();
+  const std::lock_guard lock(mutex_);
+  if (interrupt) {
+    scheduler->break_off();
+    if (interrupt_ == nullptr) {
+      interrupt_ = exception;
+      return;
+    }
+    Py_DECREF(exception);
+    return;
+  }
+  // The scheduler's levels order failures as they order everything else.
+  failures_.emplace(std::pair(scheduler->level(reaction), reaction), exception);
+}
+
+auto PythonHost::raise_failure() -> ReactionId {
+  ReactionId reaction = kNone;
+  PyObject* exception = std::exchange(interrupt_, nullptr);
+  if (exception == nullptr && !failures_.empty()) {
+    const auto first = failures_.begin();
+    reaction = first->first.second;
+    exception = first->second;
+    failures_.erase(first);
+  }
+  if (exception != nullptr) put_exception(exception);
+  return reaction;
+}
+
+auto PythonHost::late(ReactionId reaction, Time due) noexcept -> bool {
+  const bool late = scheduler->clock().now() > due;
+  if (late_hook == nullptr) return late;
+  PyObject* answer = PyObject_CallFunction(late_hook, "IO", reaction,
+                                           late ? Py_True : Py_False);
+  if (answer == nullptr) {
+    keep_failure(reaction);
+    return late;
+  }
+  const bool result = answer == Py_True;
+  Py_DECREF(answer);
+  return result;
+}
+
+auto PythonHost::snapshot(const Value& value) noexcept -> Value {
+  auto* object = static_cast<PyObject*>(value.get());
+  if (object == nullptr || is_plain(object)) return value.copy();
+  if (describe == nullptr) return Value::share(Py_TYPE(object));
+  PyObject* text = PyObject_CallOneArg(describe, object);
+  if (text == nullptr) {
+    PyErr_Clear();
+    return Value::share(Py_TYPE(object));
+  }
+  PyObject* wrapped = PyTuple_Pack(1, text);  // told apart from a string value
+  Py_DECREF(text);
+  return Value::adopt(wrapped);
+}
+
+void PythonHost::delivered(TriggerId trigger, Tag tag, const Value& value) noexcept {
+  if (deliver_hook == nullptr) return;
+  auto* object = static_cast<PyObject*>(value.get());
+  PyObject* result =
+      PyObject_CallFunction(deliver_hook, "ILIO", trigger, static_cast<long long>(tag.time),
+                            tag.microstep, object == nullptr ? Py_None : object);
+  if (result == nullptr) PyErr_WriteUnraisable(deliver_hook);
+  Py_XDECREF(result);
+}
+
+void PythonHost::thread_begins(WorkerId worker) noexcept {
+  threads_[worker].state = PyThreadState_New(PyInterpreterState_Main());
+  threads_[worker].ident = PyThread_get_thread_ident();
+}
+
+void PythonHost::thread_ends(WorkerId worker) noexcept {
+  PyEval_RestoreThread(threads_[worker].state);
+  PyThreadState_Clear(threads_[worker].state);
+  PyThreadState_DeleteCurrent();
+  threads_[worker].state = nullptr;
+}
+
+void PythonHost::enter(WorkerId worker) noexcept {
+  PyEval_RestoreThread(threads_[worker].state);
+}
+
+void PythonHost::leave(WorkerId worker) noexcept {
+  threads_[worker].state = PyEval_SaveThread();
+}
+
+auto PythonHost::poll() noexcept -> bool {
+  if (PyErr_CheckSignals() == 0) return true;
+  PyObject* exception = take_exception();
+  const std::lock_guard lock(mutex_);
+  Py_XDECREF(std::exchange(interrupt_, exception));
+  return false;
+}
+
+void PythonHost::hurry() noexcept {
+  // Python code in other threads ends at its next bytecode. Said again now and then,
+  // in case a body swallowed it.
+  if (hurries_++ % 16 != 0) return;
+  for (std::size_t w = 1; w < threads_.size(); ++w) {
+    if (threads_[w].state != nullptr) {
+      PyThreadState_SetAsyncExc(threads_[w].ident, PyExc_KeyboardInterrupt);
+    }
+  }
+}
+
+void PythonHost::clear() {
+  for (Body& body : bodies) {
+    Py_CLEAR(body.function);
+    Py_CLEAR(body.handler);
+    Py_CLEAR(body.self);
+  }
+  bodies.clear();
+  Py_CLEAR(refuse);
+  Py_CLEAR(late_hook);
+  Py_CLEAR(deliver_hook);
+  Py_CLEAR(describe);
+  Py_CLEAR(interrupt_);
+  for (auto& failure : failures_) Py_DECREF(failure.second);
+  failures_.clear();
+}
+
+}  // namespace reactorl::bind

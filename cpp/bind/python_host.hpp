@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <Python.h>
+
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "reactorl/host.hpp"
+#include "reactorl/scheduler.hpp"
+
+namespace reactorl::bind {
+
+/// Which reaction of which reactor runs: what access checks compare.
+struct Identity {
+  ReactorId reactor;
+  std::uint32_t index;  // within the reactor
+};
+
+/// The one doorway between the core and the interpreter: attaches and detaches threads,
+/// calls bodies, keeps their exceptions, and watches for Ctrl-C.
+class PythonHost final : public Host {
+ public:
+  struct Body {
+    PyObject* function = nullptr;  // owned
+    PyObject* handler = nullptr;   // owned; null: no deadline handler
+    PyObject* self = nullptr;      // owned
+  };
+
+  explicit PythonHost(WorkerId workers) : threads_(workers) {}
+  ~PythonHost() override { clear(); }
+
+  auto invoke(ReactionId reaction, bool missed) noexcept -> bool override;
+  auto late(ReactionId reaction, Time due) noexcept -> bool override;
+  auto snapshot(const Value& value) noexcept -> Value override;
+  void delivered(TriggerId trigger, Tag tag, const Value& value) noexcept override;
+  void thread_begins(WorkerId worker) noexcept override;
+  void thread_ends(WorkerId worker) noexcept override;
+  void enter(WorkerId worker) noexcept override;
+  void leave(WorkerId worker) noexcept override;
+  auto poll() noexcept -> bool override;
+  void hurry() noexcept override;
+
+  /// Gives up all references to Python objects.
+  void clear();
+  /// Raises in the calling thread what ended the run: an interrupt if there was one,
+  /// else the failure that is first in the fixed order. Returns its reaction or kNone.
+  auto raise_failure() -> ReactionId;
+
+  Scheduler* scheduler = nullptr;
+  std::vector<Body> bodies;
+  std::vector<Identity> identities;
+  PyObject* refuse = nullptr;      // owned: called with what an access check refused
+  PyObject* late_hook = nullptr;   // owned or null: (reaction, due, late) -> late
+  PyObject* deliver_hook = nullptr;  // owned or null: (trigger, time, microstep, value)
+  PyObject* describe = nullptr;    // owned or null: value -> text, for deep traces
+  bool freeze_arrays = true;
+
+ private:
+  struct Thread {
+    PyThreadState* state = nullptr;
+    unsigned long ident = 0;
+  };
+  void keep_failure(ReactionId reaction);
+
+  std::vector<Thread> threads_;
+  std::mutex mutex_;
+  std::map<std::pair<LevelId, ReactionId>, PyObject*> failures_;  // guarded by mutex_
+  PyObject* interrupt_ = nullptr;
+  unsigned hurries_ = 0;
+};
+
+}  // namespace reactorl::bind

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+
+#include "reactorl/tag.hpp"
+
+namespace reactorl {
+
+/// The physical time of a run: starts at the run's start time and advances with the
+/// steady clock, so that stepping the machine's clock cannot move it backwards.
+class Clock {
+ public:
+  /// Makes now the instant `start`; kForever means the machine's own time.
+  void start(Time start) {
+    origin_ = std::chrono::steady_clock::now();
+    start_ = start != kForever ? start : wall();
+  }
+  [[nodiscard]] auto start_time() const -> Time { return start_; }
+  [[nodiscard]] auto now() const -> Time {
+    return start_ + ticks(std::chrono::steady_clock::now() - origin_);
+  }
+  /// The machine's own time, in nanoseconds since 1970.
+  [[nodiscard]] static auto wall() -> Time {
+    return ticks(std::chrono::system_clock::now().time_since_epoch());
+  }
+  /// A cheap monotonic count of nanoseconds with an arbitrary origin.
+  [[nodiscard]] static auto ticks_now() -> Time {
+    return ticks(std::chrono::steady_clock::now().time_since_epoch());
+  }
+
+ private:
+  template <class D>
+  static auto ticks(D duration) -> Time {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(duration).count();
+  }
+  std::chrono::steady_clock::time_point origin_{};
+  Time start_ = 0;
+};
+
+}  // namespace reactorl

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "reactorl/clock.hpp"
+#include "reactorl/ids.hpp"
+#include "reactorl/value.hpp"
+
+namespace reactorl {
+
+/// Events from the physical world, in the order of their stamps.
+///
+/// Thread safety: any thread may `put`; only worker 0 may `take`. The stamp is read
+/// under the lock: whatever is put after a `take` has a stamp no earlier than that.
+class Inbox {
+ public:
+  struct Event {
+    TriggerId trigger;
+    Time stamp;
+    Value value;
+  };
+
+  /// Stamps the event `delay` after now.
+  void put(TriggerId trigger, Time delay, Value value, const Clock& clock) {
+    const std::lock_guard lock(mutex_);
+    events_.push_back({trigger, add_time(clock.now(), delay), std::move(value)});
+    waiting_.store(true);
+  }
+  [[nodiscard]] auto take() -> std::vector<Event> {
+    if (!waiting_.load()) return {};
+    const std::lock_guard lock(mutex_);
+    waiting_.store(false);
+    return std::exchange(events_, {});
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<Event> events_;  // guarded by mutex_
+  std::atomic<bool> waiting_{false};
+};
+
+}  // namespace reactorl

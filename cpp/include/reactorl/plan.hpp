@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "reactorl/ids.hpp"
+#include "reactorl/tag.hpp"
+
+namespace reactorl {
+
+/// Lists of ids, one per row, stored back to back.
+struct Table {
+  std::vector<std::uint32_t> start{0};  // row i is item[start[i] .. start[i+1])
+  std::vector<std::uint32_t> item;
+
+  [[nodiscard]] auto operator[](std::uint32_t row) const
+      -> std::span<const std::uint32_t> {
+    return {item.data() + start[row], item.data() + start[row + 1]};
+  }
+  [[nodiscard]] auto rows() const -> std::size_t { return start.size() - 1; }
+};
+
+enum class TriggerKind : std::uint8_t {
+  kTimer,
+  kLogical,        // a logical action
+  kPhysical,       // a physical action
+  kStage,          // a connection with `after`
+  kPhysicalStage,  // a physical connection
+};
+
+/// What happens to an event that comes too soon after the one before.
+enum class Policy : std::uint8_t { kDefer, kDrop, kReplace, kUpdate };
+
+inline constexpr Time kNoSpacing = -1;
+inline constexpr Time kNoDeadline = -1;
+
+/// Something that puts events on the queue.
+struct Trigger {
+  TriggerKind kind = TriggerKind::kTimer;
+  Policy policy = Policy::kDefer;
+  ModeId scope = kNone;     // the mode it lives in
+  SlotId slot = kNone;      // present when it fires; holds the payload
+  SlotId source = kNone;    // stages: the slot whose value they delay
+  Time delay = 0;           // timer: offset; others: minimum delay
+  Time spacing = kNoSpacing;  // timer: period (0: once); actions: minimum spacing
+};
+
+struct Reaction {
+  LevelId level = 0;  // every reaction that must run earlier has a lower level
+  ReactorId reactor = 0;
+  WorkerId home = 0;       // the worker that runs it by preference
+  ModeId scope = kNone;    // runs only while this mode is active
+  Time deadline = kNoDeadline;
+  SlotId forward_from = kNone;  // if given, the body is "copy one slot to another"
+  SlotId forward_to = kNone;
+};
+
+struct Mode {
+  std::uint32_t modal = 0;  // which modal reactor; these are numbered outermost first
+  ModeId scope = kNone;     // the mode that the modal reactor lives in
+  bool initial = false;
+};
+
+/// A program as flat read-only tables. Everything the core needs, and no names.
+struct Plan {
+  std::vector<Reaction> reactions;
+  std::vector<Trigger> triggers;
+  std::vector<Mode> modes;
+  std::uint32_t slots = 0;
+  std::uint32_t modals = 0;
+  LevelId levels = 0;
+  WorkerId workers = 1;
+  Table slot_reactions;  // slot -> reactions it triggers
+  Table slot_stages;     // slot -> stages (triggers) that delay it
+  Table downstream;      // reaction -> reactions that must run after it
+  std::vector<ReactionId> startup;
+  std::vector<ReactionId> shutdown;
+  std::vector<ReactionId> reset;
+
+  /// Throws `PlanError` if an id is out of range or a level does not increase along
+  /// `downstream`.
+  void validate() const;
+};
+
+}  // namespace reactorl

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "reactorl/ids.hpp"
+#include "reactorl/plan.hpp"
+#include "reactorl/reach.hpp"
+
+namespace reactorl {
+
+/// The reactions triggered at the current tag, and who may run which now.
+///
+/// Levels give a cheap order: everything at the current level may run at once. A worker
+/// that would wait for the rest of the level may look ahead and take any reaction that
+/// nothing unfinished must precede. So a long reaction delays only what depends on it.
+///
+/// Lock-free. A reaction goes queued -> running -> done, each once per tag; the state is
+/// stamped with the epoch, so nothing is cleared between tags. Invariants that the
+/// proofs in `look_ahead` use:
+///   - a reaction at the current level can no longer be added, because only reactions of
+///     lower levels could add it and all of these are done;
+///   - a worker announces `kClaiming` before it takes and the reaction before it runs,
+///     so an observer that reads `running_` first and the levels upwards after it
+///     misses nothing that is unfinished.
+///
+/// While no other worker has been invited (`share(false)`), the same code runs with
+/// plain loads and stores.
+class ReadyQueue {
+ public:
+  ReadyQueue(const Plan& plan, std::uint64_t shuffle);
+
+  /// Starts a tag. Requires: the previous one is `finished`. Only worker 0.
+  void begin(Epoch epoch);
+  /// Whether several workers take part from now on. Only worker 0.
+  void share(bool shared) { shared_ = shared; }
+  /// Let each worker take only reactions that are at home with it. Only worker 0.
+  void stay_home(bool strict) { strict_home_ = strict; }
+
+  /// Queues `reaction` unless it was queued at this tag already.
+  void add(ReactionId reaction);
+  /// Takes a reaction of the current level, the worker's own first; kNone if there is
+  /// none to take now.
+  [[nodiscard]] auto claim(WorkerId worker) -> ReactionId;
+  /// Takes a reaction beyond the current level that nothing unfinished must precede.
+  [[nodiscard]] auto look_ahead(WorkerId worker) -> ReactionId;
+  /// Marks a taken reaction as done. All it triggers must have been added.
+  void finish(WorkerId worker, ReactionId reaction);
+
+  /// No reaction is queued or running.
+  [[nodiscard]] auto finished() const -> bool {
+    return outstanding_.load(std::memory_order_acquire) == 0;
+  }
+  [[nodiscard]] auto outstanding() const -> std::uint32_t {
+    return outstanding_.load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] auto current_level() const -> LevelId {
+    return current_.load(std::memory_order_acquire);
+  }
+  /// Calls `visit(reaction)` for what is queued at `level`, until it returns false.
+  /// Only worker 0, before others take part.
+  template <class Visit>
+  void for_each_queued(LevelId level, Visit visit) const {
+    for (WorkerId home = 0; home < workers_; ++home) {
+      const Segment& segment = segments_[segment_of(level, home)];
+      const auto tail = segment.tail.load(std::memory_order_relaxed);
+      for (auto i = segment.head.load(std::memory_order_relaxed); i < tail; ++i) {
+        if (!visit(entries_[segment.base + i].load(std::memory_order_relaxed))) return;
+      }
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t kQueued = 1;
+  static constexpr std::uint64_t kRunning = 2;
+  static constexpr std::uint64_t kDone = 3;
+  static constexpr std::uint32_t kClaiming = kNone - 1;
+
+  /// The reactions of one level that have one home.
+  struct Segment {
+    std::atomic<std::uint32_t> head{0};  // next to take
+    std::atomic<std::uint32_t> tail{0};  // next free
+    std::uint32_t base = 0;              // where its entries start
+  };
+  struct alignas(64) WorkerSlot {
+    std::atomic<std::uint32_t> running{kNone};
+  };
+
+  [[nodiscard]] auto segment_of(LevelId level, WorkerId home) const -> std::size_t {
+    return static_cast<std::size_t>(level) * workers_ + home;
+  }
+  [[nodiscard]] auto stamp(std::uint64_t state) const -> std::uint64_t {
+    return (epoch_ << 2U) | state;
+  }
+  auto bump(std::atomic<std::uint32_t>& counter, std::uint32_t by) -> std::uint32_t;
+  auto take(WorkerId worker, ReactionId reaction) -> bool;
+  auto take_from(Segment& segment, WorkerId worker) -> ReactionId;
+  [[nodiscard]] auto entry_index(std::uint32_t i, std::uint32_t n) const
+      -> std::uint32_t;
+  void advance(LevelId from);
+  [[nodiscard]] auto next_level(LevelId from) const -> LevelId;
+
+  const Plan& plan_;
+  Reach reach_;
+  WorkerId workers_;
+  std::uint64_t shuffle_;
+  bool shared_ = false;
+  bool strict_home_ = false;
+  Epoch epoch_ = 0;
+  std::atomic<LevelId> current_{0};
+  alignas(64) std::atomic<std::uint32_t> outstanding_{0};
+  std::unique_ptr<std::atomic<std::uint64_t>[]> state_;       // per reaction
+  std::unique_ptr<std::atomic<std::uint32_t>[]> unfinished_;  // per level
+  std::unique_ptr<std::atomic<std::uint64_t>[]> used_;        // a bit per level
+  std::unique_ptr<Segment[]> segments_;                       // level x home
+  std::unique_ptr<std::atomic<ReactionId>[]> entries_;
+  std::unique_ptr<WorkerSlot[]> running_;  // per worker
+  std::size_t used_words_;
+};
+
+}  // namespace reactorl

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reactorl/ready_queue.hpp"
+
+#include <array>
+#include <bit>
+
+namespace reactorl {
+namespace {
+
+/// How much a waiting worker reads before it gives up and waits.
+constexpr std::size_t kMaxInspected = 512;
+constexpr std::size_t kMaxBlockers = 64;
+
+/// A fixed scramble of 64 bits (splitmix64's finaliser).
+constexpr auto scramble(std::uint64_t x) -> std::uint64_t {
+  x += 0x9e3779b97f4a7c15ULL;
+  x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ (x >> 27U)) * 0x94d049bb133111ebULL;
+  return x ^ (x >> 31U);
+}
+
+}  // namespace
+
+ReadyQueue::ReadyQueue(const Plan& plan, std::uint64_t shuffle)
+    : plan_(plan),
+      reach_(plan),
+      workers_(plan.workers),
+      shuffle_(shuffle),
+      state_(std::make_unique<std::atomic<std::uint64_t>[]>(plan.reactions.size())),
+      unfinished_(std::make_unique<std::atomic<std::uint32_t>[]>(plan.levels)),
+      used_(std::make_unique<std::atomic<std::uint64_t>[]>((plan.levels + 63) / 64)),
+      segments_(std::make_unique<Segment[]>(static_cast<std::size_t>(plan.levels) *
+                                            plan.workers)),
+      entries_(std::make_unique<std::atomic<ReactionId>[]>(plan.reactions.size())),
+      running_(std::make_unique<WorkerSlot[]>(plan.workers)),
+      used_words_((plan.levels + 63) / 64) {
+  // Each segment can hold all reactions that could ever be in it, so adding is one
+  // atomic increment and never a reallocation.
+  const std::size_t count = static_cast<std::size_t>(plan.levels) * workers_;
+  for (const Reaction& r : plan.reactions) {
+    ++segments_[segment_of(r.level, r.home)].base;
+  }
+  std::uint32_t base = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint32_t capacity = segments_[i].base;
+    segments_[i].base = base;
+    base += capacity;
+  }
+}
+
+void ReadyQueue::begin(Epoch epoch) {
+  for (std::size_t w = 0; w < used_words_; ++w) {
+    std::uint64_t bits = used_[w].load(std::memory_order_relaxed);
+    if (bits == 0) continue;
+    used_[w].store(0, std::memory_order_relaxed);
+    for (; bits != 0; bits &= bits - 1) {
+      const auto level = static_cast<LevelId>(w * 64) +
+                         static_cast<LevelId>(std::countr_zero(bits));
+      for (WorkerId home = 0; home < workers_; ++home) {
+        Segment& segment = segments_[segment_of(level, home)];
+        segment.head.store(0, std::memory_order_relaxed);
+        segment.tail.store(0, std::memory_order_relaxed);
+      }
+      unfinished_[level].store(0, std::memory_order_relaxed);
+    }
+  }
+  epoch_ = epoch;
+  outstanding_.store(0, std::memory_order_relaxed);
+  current_.store(0, std::memory_order_relaxed);
+}
+
+auto ReadyQueue::bump(std::atomic<std::uint32_t>& counter, std::uint32_t by)
+    -> std::uint32_t {
+  if (shared_) return counter.fetch_add(by);
+  const std::uint32_t old = counter.load(std::memory_order_relaxed);
+  counter.store(old + by, std::memory_order_relaxed);
+  return old;
+}
+
+void ReadyQueue::add(ReactionId reaction) {
+  std::atomic<std::uint64_t>& state = state_[reaction];
+  std::uint64_t old = state.load(std::memory_order_relaxed);
+  const std::uint64_t queued = stamp(kQueued);
+  if (old >= queued) return;
+  const Reaction& r = plan_.reactions[reaction];
+  Segment& segment = segments_[segment_of(r.level, r.home)];
+  std::atomic<std::uint64_t>& used = used_[r.level / 64];
+  const std::uint64_t bit = std::uint64_t{1} << (r.level % 64);
+  if (shared_) {
+    if (!state.compare_exchange_strong(old, queued)) return;
+    outstanding_.fetch_add(1);
+    unfinished_[r.level].fetch_add(1);
+    entries_[segment.base + segment.tail.fetch_add(1)].store(reaction);
+    if ((used.load() & bit) == 0) used.fetch_or(bit);
+    return;
+  }
+  state.store(queued, std::memory_order_relaxed);
+  bump(outstanding_, 1);
+  bump(unfinished_[r.level], 1);
+  entries_[segment.base + bump(segment.tail, 1)].store(reaction,
+                                                       std::memory_order_relaxed);
+  used.store(used.load(std::memory_order_relaxed) | bit, std::memory_order_relaxed);
+}
+
+auto ReadyQueue::entry_index(std::uint32_t i, std::uint32_t n) const -> std::uint32_t {
+  if (shuffle_ == 0) return i;
+  const std::uint64_t dice = scramble(shuffle_ ^ (epoch_ << 8U));
+  const std::uint32_t turned =
+      static_cast<std::uint32_t>((i + (dice >> 1U) % n) % n);
+  return (dice & 1U) != 0 ? n - 1 - turned : turned;
+}
+
+auto ReadyQueue::take(WorkerId worker, ReactionId reaction) -> bool {
+  std::uint64_t queued = stamp(kQueued);
+  if (shared_) {
+    running_[worker].running.store(kClaiming);
+    if (!state_[reaction].compare_exchange_strong(queued, stamp(kRunning))) return false;
+    running_[worker].running.store(reaction);
+    return true;
+  }
+  if (state_[reaction].load(std::memory_order_relaxed) != queued) return false;
+  state_[reaction].store(stamp(kRunning), std::memory_order_relaxed);
+  running_[worker].running.store(reaction, std::memory_order_relaxed);
+  return true;
+}
+
+auto ReadyQueue::take_from(Segment& segment, WorkerId worker) -> ReactionId {
+  // The level is current, so the tail no longer moves.
+  const std::uint32_t tail = segment.tail.load(std::memory_order_acquire);
+  while (segment.head.load(std::memory_order_relaxed) < tail) {
+    // Announced before the entry disappears from the queue, see the class comment.
+    if (shared_) running_[worker].running.store(kClaiming);
+    const std::uint32_t i = bump(segment.head, 1);
+    if (i >= tail) break;
+    const ReactionId reaction = entries_[segment.base + entry_index(i, tail)].load();
+    if (take(worker, reaction)) return reaction;  // else somebody looked ahead
+  }
+  if (shared_) running_[worker].running.store(kNone);
+  return kNone;
+}
+
+auto ReadyQueue::claim(WorkerId worker) -> ReactionId {
+  if (shuffle_ != 0 && !strict_home_ && (scramble(shuffle_ + epoch_) & 3U) == 0) {
+    const ReactionId ahead = look_ahead(worker);
+    if (ahead != kNone) return ahead;
+  }
+  while (!finished()) {
+    const LevelId level = current_.load(std::memory_order_acquire);
+    if (level == kNone) return kNone;
+    const WorkerId reach = strict_home_ && shared_ ? 1 : workers_;
+    WorkerId home = worker;
+    for (WorkerId k = 0; k < reach; ++k) {
+      const ReactionId reaction = take_from(segments_[segment_of(level, home)], worker);
+      if (reaction != kNone) return reaction;
+      if (++home == workers_) home = 0;
+    }
+    if (unfinished_[level].load(std::memory_order_acquire) != 0) return kNone;
+    advance(level);
+  }
+  return kNone;
+}
+
+void ReadyQueue::advance(LevelId from) {
+  // Safe without a snapshot: a level below all unfinished reactions can only stay
+  // finished, because only reactions of lower levels could add to it.
+  LevelId expected = from;
+  const LevelId next = next_level(from + 1);
+  if (shared_) {
+    current_.compare_exchange_strong(expected, next);
+  } else {
+    current_.store(next, std::memory_order_relaxed);
+  }
+}
+
+auto ReadyQueue::next_level(LevelId from) const -> LevelId {
+  std::size_t w = from / 64;
+  if (w >= used_words_) return kNone;
+  std::uint64_t mask = ~std::uint64_t{0} << (from % 64);
+  for (; w < used_words_; ++w, mask = ~std::uint64_t{0}) {
+    for (std::uint64_t bits = used_[w].load(std::memory_order_acquire) & mask; bits != 0;
+         bits &= bits - 1) {
+      const auto level = static_cast<LevelId>(w * 64) +
+                         static_cast<LevelId>(std::countr_zero(bits));
+      if (unfinished_[level].load(std::memory_order_acquire) != 0) return level;
+    }
+  }
+  return kNone;
+}
+
+auto ReadyQueue::look_ahead(WorkerId worker) -> ReactionId {
+  const LevelId current = current_.load();
+  if (current == kNone || strict_home_) return kNone;
+  // 1. Everything of the current level is taken, or this worker should claim instead.
+  if (shuffle_ == 0) {
+    for (WorkerId home = 0; home < workers_; ++home) {
+      const Segment& segment = segments_[segment_of(current, home)];
+      if (segment.head.load() < segment.tail.load()) return kNone;
+    }
+  }
+  // 2. What runs now, read before the levels: whatever finishes meanwhile has added its
+  //    successors before it finished, so they are seen below.
+  std::array<ReactionId, kMaxBlockers> blockers;
+  std::size_t blocker_count = 0;
+  for (WorkerId other = 0; other < workers_; ++other) {
+    if (other == worker) continue;
+    const std::uint32_t r = running_[other].running.load();
+    if (r == kNone) continue;
+    if (r == kClaiming || blocker_count == kMaxBlockers) return kNone;
+    blockers[blocker_count++] = r;
+  }
+  // 3. The levels upwards. What is queued but not free blocks what follows it.
+  std::size_t inspected = 0;
+  const LevelId first = shuffle_ == 0 ? current + 1 : current;
+  for (LevelId level = next_level(first); level != kNone; level = next_level(level + 1)) {
+    for (WorkerId home = 0; home < workers_; ++home) {
+      const Segment& segment = segments_[segment_of(level, home)];
+      const std::uint32_t tail = segment.tail.load();
+      for (std::uint32_t i = 0; i < tail; ++i) {
+        if (++inspected > kMaxInspected) return kNone;
+        const ReactionId reaction = entries_[segment.base + i].load();
+        const std::uint64_t state = state_[reaction].load();
+        if (state < stamp(kQueued) || state == stamp(kDone)) continue;
+        bool free = state == stamp(kQueued);
+        for (std::size_t b = 0; free && b < blocker_count; ++b) {
+          free = !reach_.before(blockers[b], reaction);
+        }
+        if (free) {
+          if (take(worker, reaction)) return reaction;
+          if (shared_) running_[worker].running.store(kNone);
+        }
+        if (blocker_count == kMaxBlockers) return kNone;
+        blockers[blocker_count++] = reaction;
+      }
+    }
+  }
+  return kNone;
+}
+
+void ReadyQueue::finish(WorkerId worker, ReactionId reaction) {
+  const LevelId level = plan_.reactions[reaction].level;
+  if (shared_) {
+    state_[reaction].store(stamp(kDone));
+    running_[worker].running.store(kNone);
+    unfinished_[level].fetch_sub(1);
+    outstanding_.fetch_sub(1);
+    return;
+  }
+  state_[reaction].store(stamp(kDone), std::memory_order_relaxed);
+  running_[worker].running.store(kNone, std::memory_order_relaxed);
+  bump(unfinished_[level], static_cast<std::uint32_t>(-1));
+  bump(outstanding_, static_cast<std::uint32_t>(-1));
+}
+
+}  // namespace reactorl

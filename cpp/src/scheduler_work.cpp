@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// Within a tag: who runs which reaction, and when to call for help.
+#include <algorithm>
+
+#include "reactorl/scheduler.hpp"
+
+namespace reactorl {
+namespace {
+
+constexpr Time kMicrosecond = 1'000;
+constexpr Time kMillisecond = 1'000'000;
+
+/// Work that is worth sharing must save this much. Calling a helper that looks out costs
+/// a cache miss, one that sleeps a system call. Behind an interpreter lock every
+/// hand-over also costs a switch of threads, so only long work can gain.
+constexpr Time kWorthAlert = 5 * kMicrosecond;
+constexpr Time kWorthAsleep = 15 * kMicrosecond;
+constexpr Time kWorthLocked = 300 * kMicrosecond;
+/// How long a worker without work looks out before it leaves the host and sleeps.
+constexpr int kLooks = 400;
+constexpr Time kNap = 50 * kMillisecond;
+
+#if defined(__linux__)
+__attribute__((tls_model("initial-exec")))
+#endif
+thread_local Worker* t_worker = nullptr;
+
+}  // namespace
+
+auto current_worker() noexcept -> Worker* { return t_worker; }
+
+void Scheduler::trigger(ReactionId reaction) {
+  if (modes_.active(plan_.reactions[reaction].scope)) ready_.add(reaction);
+}
+
+void Scheduler::trigger_all(SlotId slot) {
+  for (const ReactionId r : plan_.slot_reactions[slot]) trigger(r);
+}
+
+void Scheduler::set(Worker& worker, SlotId slot, Value value) {
+  if (ports_.set(slot, std::move(value), epoch_)) {
+    trigger_all(slot);
+    if (!plan_.slot_stages[slot].empty()) worker.delayed.push_back(slot);
+  }
+  if (options_.trace && worker.reaction != kNone) worker.notes.set(slot);
+}
+
+void Scheduler::run_reactions() {
+  if (ready_.finished()) return;
+  considered_ = kNone;
+  if (pool_ && ready_.outstanding() > 1) {
+    // At the start tag each reactor begins life on its home worker: objects are
+    // cheapest for the thread that made them. Under a lock that has no use.
+    const bool settle = epoch_ == 1 && !options_.one_at_a_time;
+    if (settle) ready_.stay_home(true);
+    if (settle || options_.shuffle != 0) call_for_help(plan_.workers - 1);
+  }
+  work(workers_[0]);
+  if (!pool_ || !pool_->is_open()) return;
+  pool_->close([this] {
+    if (!host_.poll()) break_off();
+    if (broken_off_.load()) host_.hurry();
+  });
+  ready_.share(false);
+  ready_.stay_home(false);
+  Time alone = 0;
+  Time by_others = 0;
+  for (WorkerId w = 0; w < plan_.workers; ++w) {
+    if (w > 0) by_others += workers_[w].shared_cost;
+    alone += std::exchange(workers_[w].shared_cost, 0);
+  }
+  gain_.report(alone, Clock::ticks_now() - phase_began_);
+  if (helped_beside_ != kNone) {
+    std::uint8_t& vain = vain_[helped_beside_];
+    vain = by_others > 0 ? 0 : static_cast<std::uint8_t>(std::min(vain + 1, 12));
+    vain_skip_[helped_beside_] = vain == 0 ? 0 : 1U << vain;
+    helped_beside_ = kNone;
+  }
+}
+
+void Scheduler::work(Worker& worker) {
+  Worker* const outer = t_worker;  // a body may itself run a program
+  t_worker = &worker;
+  while (!ready_.finished()) {
+    ReactionId reaction = ready_.claim(worker.id);
+    if (reaction == kNone) reaction = wait_for_work(worker);
+    if (reaction == kNone) continue;
+    if (worker.id == 0 && pool_ && !pool_->is_open() && ready_.outstanding() > 1) {
+      consider_help(plan_.reactions[reaction].level);
+      consider_help_beside(reaction);
+    }
+    execute(worker, reaction);
+  }
+  t_worker = outer;
+}
+
+auto Scheduler::wait_for_work(Worker& worker) -> ReactionId {
+  const auto seek = [&] {
+    const ReactionId ahead = ready_.look_ahead(worker.id);
+    return ahead != kNone ? ahead : ready_.claim(worker.id);
+  };
+  const int looks = options_.one_at_a_time ? 1 : kLooks;
+  for (int i = 0; i < looks; ++i) {
+    if (ready_.finished()) return kNone;
+    if (const ReactionId r = seek(); r != kNone) return r;
+    for (int j = 0; j < 8; ++j) pause_briefly();
+  }
+  host_.leave(worker.id);
+  idle_.fetch_add(1);
+  const std::uint32_t seen = changed_.epoch();
+  ReactionId found = kNone;  // looked for once more, now that others would tell
+  if (!ready_.finished()) {
+    found = seek();
+    if (found == kNone && !ready_.finished()) changed_.wait(seen, kNap);
+  }
+  idle_.fetch_sub(1);
+  host_.enter(worker.id);
+  if (worker.id == 0) {
+    if (!host_.poll()) break_off();
+    if (broken_off_.load()) host_.hurry();
+  }
+  return found;
+}
+
+auto Scheduler::skipped(ReactionId reaction) const -> bool {
+  if (broken_off_.load(std::memory_order_relaxed)) return true;
+  const std::uint64_t failed = failed_at_.load(std::memory_order_relaxed);
+  return failed != ~std::uint64_t{0} &&
+         ((std::uint64_t{levels_[reaction]} << 32U) | reaction) > failed;
+}
+
+void Scheduler::execute(Worker& worker, ReactionId reaction) {
+  // After a failure everything that comes before it in the fixed order still runs, so
+  // that the failure that is reported does not depend on timing.
+  if (!skipped(reaction)) {
+    const Reaction& plan = plan_.reactions[reaction];
+    const Time deadline = deadlines_[reaction];
+    const bool missed =
+        deadline != kNoDeadline &&
+        (deadline == 0 || host_.late(reaction, add_time(now_.time, deadline)));
+    const bool shared = pool_ && pool_->is_open();
+    if (shared) worker.shared_cost += costs_.recent(reaction);
+    worker.reaction = reaction;
+    if (options_.trace) worker.notes.begin(reaction, missed);
+    bool ok = true;
+    if (plan.forward_from != kNone) {
+      set(worker, plan.forward_to, ports_.value(plan.forward_from).copy());
+    } else if (costs_.start(reaction)) {
+      const Time begin = Clock::ticks_now();
+      ok = host_.invoke(reaction, missed);
+      // Time behind an interpreter lock is mostly waiting, not cost.
+      if (!shared || !options_.one_at_a_time) {
+        costs_.stop(reaction, Clock::ticks_now() - begin);
+      }
+    } else {
+      ok = host_.invoke(reaction, missed);
+    }
+    if (options_.trace) worker.notes.end(ports_, host_);
+    worker.reaction = kNone;
+    if (!ok) {
+      const std::uint64_t key = (std::uint64_t{plan.level} << 32U) | reaction;
+      std::uint64_t least = failed_at_.load();
+      while (key < least && !failed_at_.compare_exchange_weak(least, key)) {
+      }
+    }
+  }
+  ready_.finish(worker.id, reaction);
+  if (idle_.load() > 0) changed_.raise();
+}
+
+void Scheduler::consider_help(LevelId level) {
+  if (level == considered_) return;
+  considered_ = level;
+  Time sum = 0;
+  Time longest = 0;
+  std::uint32_t count = 1;
+  ready_.for_each_queued(level, [&](ReactionId r) {
+    const Time cost = costs_.recent(r);
+    sum += cost;
+    longest = std::max(longest, cost);
+    return ++count < 256;
+  });
+  if (count < 2) return;
+  // The taken one is like the others, near enough.
+  sum += sum / (count - 1);
+  const Time saved = sum - std::max(sum / plan_.workers, longest);
+  const Time worth = options_.one_at_a_time ? kWorthLocked
+                     : pool_->alert() > 0   ? kWorthAlert
+                                            : kWorthAsleep;
+  if (saved >= worth && gain_.worthwhile()) {
+    call_for_help(std::min(plan_.workers, count) - 1);
+  }
+}
+
+void Scheduler::consider_help_beside(ReactionId reaction) {
+  if (pool_->is_open()) return;
+  const Time worth = options_.one_at_a_time ? kWorthLocked : 4 * kWorthAsleep;
+  if (costs_.recent(reaction) < worth) return;
+  if (vain_skip_[reaction] > 0) {
+    --vain_skip_[reaction];
+    return;
+  }
+  if (!gain_.worthwhile()) return;
+  helped_beside_ = reaction;
+  call_for_help(std::min(plan_.workers, ready_.outstanding()) - 1);
+}
+
+void Scheduler::call_for_help(WorkerId helpers) {
+  ++phases_;
+  phase_began_ = Clock::ticks_now();
+  ready_.share(true);
+  pool_->open(helpers);
+}
+
+}  // namespace reactorl

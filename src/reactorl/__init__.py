@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ReactoRL: deterministic parallel reinforcement learning on the reactor model.
+
+Write a task as reactors; it runs on every core, with the same results for any number
+of workers. ``Reactor``, ``Input``, ``Output``, ``param``, ``reaction`` and ``run`` are
+where to begin.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from reactorl._decl.action import Action, LogicalAction, PhysicalAction
+from reactorl._decl.bank import Bank, bank
+from reactorl._decl.connection import interleaved
+from reactorl._decl.mode import Mode, ModeControl, history, reset_to
+from reactorl._decl.param import param
+from reactorl._decl.port import Input, MultiInput, MultiOutput, MultiPort, Output, Port
+from reactorl._decl.reaction import reaction
+from reactorl._decl.reactor import Reactor
+from reactorl._decl.state import state
+from reactorl._decl.timer import Timer, reset, shutdown, startup
+from reactorl._decl.watchdog import Watchdog, WatchdogControl
+from reactorl._program.elaborate import elaborate
+from reactorl._program.program import Program
+from reactorl.errors import (
+    AccessError,
+    CausalityError,
+    ContainmentError,
+    DeclarationError,
+    DelayError,
+    GlobalRandomError,
+    Hop,
+    ProgramError,
+    ReactionError,
+    ReactorlError,
+    ReactorlWarning,
+    ReplayError,
+    SharedValueError,
+    TraceError,
+    UnknownNameError,
+    WidthError,
+    WiringError,
+)
+from reactorl.position import Position
+from reactorl.tag import (
+    FOREVER,
+    NEVER,
+    Duration,
+    Tag,
+    hours,
+    minutes,
+    msec,
+    nsec,
+    sec,
+    usec,
+)
+
+if TYPE_CHECKING:
+    from reactorl._runtime.drive import drive
+    from reactorl._runtime.recording import Recording
+    from reactorl._runtime.result import Result
+    from reactorl._runtime.run import run
+
+__all__ = [
+    "FOREVER",
+    "NEVER",
+    "AccessError",
+    "Action",
+    "Bank",
+    "CausalityError",
+    "ContainmentError",
+    "DeclarationError",
+    "DelayError",
+    "Duration",
+    "GlobalRandomError",
+    "Hop",
+    "Input",
+    "LogicalAction",
+    "Mode",
+    "ModeControl",
+    "MultiInput",
+    "MultiOutput",
+    "MultiPort",
+    "Output",
+    "PhysicalAction",
+    "Port",
+    "Position",
+    "Program",
+    "ProgramError",
+    "ReactionError",
+    "Reactor",
+    "ReactorlError",
+    "ReactorlWarning",
+    "Recording",
+    "ReplayError",
+    "Result",
+    "SharedValueError",
+    "Tag",
+    "Timer",
+    "TraceError",
+    "UnknownNameError",
+    "Watchdog",
+    "WatchdogControl",
+    "WidthError",
+    "WiringError",
+    "bank",
+    "drive",
+    "elaborate",
+    "history",
+    "hours",
+    "interleaved",
+    "minutes",
+    "msec",
+    "nsec",
+    "param",
+    "reaction",
+    "reset",
+    "reset_to",
+    "run",
+    "sec",
+    "shutdown",
+    "startup",
+    "state",
+    "usec",
+]
+
+# What runs needs the compiled core, which is loaded on first use.
+_LAZY = {
+    "Recording": "reactorl._runtime.recording",
+    "Result": "reactorl._runtime.result",
+    "drive": "reactorl._runtime.drive",
+    "run": "reactorl._runtime.run",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name in _LAZY:
+        value: object = getattr(import_module(_LAZY[name]), name)
+        globals()[name] = value
+        return value
+    msg = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(msg)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+for _name in __all__:  # tracebacks and help() show the public path
+    if hasattr(globals().get(_name), "__module__") and not _name.isupper():
+        _thing = globals()[_name]
+        if isinstance(_thing, type) or callable(_thing):
+            try:
+                _thing.__module__ = __name__
+            except (AttributeError, TypeError):
+                continue

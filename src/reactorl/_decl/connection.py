@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Connections: references to ports of reactors, and statements that join them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+from reactorl._decl.param import resolve
+from reactorl.errors import DeclarationError, WidthError, WiringError
+from reactorl.position import here
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reactorl._decl.mode import Mode
+    from reactorl._decl.port import PortDeclaration
+    from reactorl.position import Position
+    from reactorl.tag import Duration
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PortRef:
+    """A port of a reactor that does not run: to be connected or named in a signature.
+
+    ``holder`` is the reactor (or bank) object through which it was named.
+    """
+
+    holder: Any
+    port: PortDeclaration
+    member: int | None = None  # of a bank; None: all members
+    channel: int | None = None  # of a multiport; None: all channels
+    interleave: bool = False  # channel-major instead of member-major
+
+    @property
+    def whole_bank(self) -> bool:
+        """Whether it stands for this port of every member of a bank."""
+        return self.member is None and getattr(self.holder, "_is_bank", False)
+
+    @property
+    def width(self) -> int:
+        """How many channels it has, or, for a bank's port, how many members."""
+        if self.whole_bank:
+            return len(self.holder)
+        if not self.port.is_multi:
+            msg = f"{self} is a plain port; it has no width"
+            raise WiringError(msg, here())
+        if self.channel is not None:
+            msg = f"{self} is one channel; it has no width"
+            raise WiringError(msg, here())
+        return width_of(self.holder, self.port)
+
+    def __len__(self) -> int:
+        return self.width
+
+    def __getitem__(self, index: int) -> PortRef:
+        if index < 0:
+            msg = f"{self}[{index!r}] is not a channel or member"
+            raise WiringError(msg, here(), "Count from 0.")
+        if self.whole_bank:
+            return replace(self, member=index)
+        if not self.port.is_multi or self.channel is not None:
+            msg = f"{self} is one channel; it has no [{index}]"
+            raise WiringError(msg, here())
+        return replace(self, channel=index)
+
+    def __iter__(self) -> Iterator[PortRef]:
+        return (self[index] for index in range(self.width))
+
+    def __str__(self) -> str:
+        place = getattr(self.holder, "_label", type(self.holder).__name__)
+        member = "" if self.member is None else f"[{self.member}]"
+        channel = "" if self.channel is None else f"[{self.channel}]"
+        name = f"{place}{member}.{self.port.name}{channel}"
+        return f"interleaved({name})" if self.interleave else name
+
+    def _not_running(self) -> NoReturn:
+        msg = f"{self} has no value: the program does not run yet"
+        raise DeclarationError(
+            msg,
+            here(),
+            "Read and set ports in reactions.",
+        )
+
+    @property
+    def value(self) -> NoReturn:
+        """Refuse: there are values only in reactions."""
+        self._not_running()
+
+    @property
+    def is_present(self) -> NoReturn:
+        """Refuse: there is presence only in reactions."""
+        self._not_running()
+
+    def set(self, value: object) -> NoReturn:
+        """Refuse: only reactions set ports."""
+        del value
+        self._not_running()
+
+
+def width_of(holder: Any, port: PortDeclaration) -> int:  # noqa: ANN401
+    """Return the width of a multiport of a reactor that is being built.
+
+    Raises:
+        WidthError: It takes its width from a connection that is not made yet.
+    """
+    known: dict[str, int] | None = getattr(holder, "_widths", None)
+    if known is not None and port.name in known:
+        return known[port.name]
+    if port.width is None:
+        msg = f"the width of {port.label} comes from what is connected to it"
+        raise WidthError(
+            msg,
+            port.where,
+            "It is not known before; give it a width to use it here.",
+        )
+    return evaluate_width(port.width, holder, port.label, port.where)
+
+
+def evaluate_width(width: object, owner: Any, what: str, where: Position) -> int:  # noqa: ANN401
+    """Return a width as a number, for the parameters of ``owner``.
+
+    Raises:
+        WidthError: It is negative or not an int.
+    """
+    value = width(owner) if callable(width) else resolve(width, owner._params)
+    if isinstance(value, bool) or not isinstance(value, int):
+        msg = f"the width of {what} is {value!r}, not an int"
+        raise WidthError(msg, where)
+    if value < 0:
+        msg = f"the width of {what} is {value}, below zero"
+        raise WidthError(msg, where)
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Connect:
+    """One connect() statement of one reactor instance."""
+
+    sources: tuple[PortRef, ...]
+    targets: tuple[PortRef, ...]
+    after: Duration | None
+    physical: bool
+    broadcast: bool
+    mode: Mode | None
+    where: Position
+
+
+def port_refs(side: object, where: Position) -> tuple[PortRef, ...]:
+    """Return one side of a connect() as a flat tuple of references.
+
+    Raises:
+        WiringError: It holds something that is not a port.
+    """
+    items = side if isinstance(side, list | tuple) else [side]
+    for item in items:
+        if not isinstance(item, PortRef):
+            msg = f"connect() joins ports, and {item!r} is not a port of a reactor"
+            raise WiringError(
+                msg,
+                where,
+                "Write connect(self.child.out, self.other.inp).",
+            )
+    return tuple(items)
+
+
+def interleaved(port: R) -> R:
+    """List a bank's multiport channel by channel instead of member by member.
+
+    For members 0, 1 and channels a, b: 0a 1a 0b 1b. ``connect(nodes.out,
+    interleaved(nodes.inp))`` joins every member with every other.
+
+    Raises:
+        WiringError: It is not a multiport of a whole bank.
+    """
+    if not isinstance(port, PortRef) or not port.whole_bank or not port.port.is_multi:
+        msg = f"interleaved({port}): only a multiport of a bank can be interleaved"
+        raise WiringError(
+            msg,
+            here(),
+        )
+    return replace(port, interleave=True)

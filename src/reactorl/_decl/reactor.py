@@ -1,0 +1,403 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The base class of all reactors, in its three lives.
+
+*Configured*: ``Actor(lr=0.1)`` notes parameters; its ports can be named. *Building*:
+in ``build()`` it adds reactors and connects. *Running*: made anew from the Program,
+it has state, runs reactions, and knows the tag.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    NoReturn,
+    Protocol,
+    TypeVar,
+    dataclass_transform,
+    overload,
+)
+
+from reactorl._decl.connection import PortRef
+from reactorl._decl.meta import ReactorType
+from reactorl._decl.state import state
+from reactorl.errors import DeclarationError, UnknownNameError
+from reactorl.position import here
+from reactorl.tag import Duration, Tag, nanoseconds
+
+if TYPE_CHECKING:
+    import random  # noqa: TID251
+    from collections.abc import Callable, Mapping, Sequence
+
+    import numpy as np
+
+    from reactorl._decl.bank import Bank
+    from reactorl._decl.classdecl import ClassDecl
+    from reactorl._decl.port import Sink, Source, Width
+    from reactorl._program.program import ReactorNode
+    from reactorl.position import Position
+
+R = TypeVar("R", bound="Reactor")
+T = TypeVar("T")
+
+
+class Context(Protocol):
+    """What a running reactor can ask; one object may serve many reactors."""
+
+    run_seed: int
+
+    def tag(self) -> Tag:
+        """Return the current tag, absolute."""
+
+    def start_time(self) -> int:
+        """Return the time of the first tag."""
+
+    def physical_time(self) -> int:
+        """Return the wall clock."""
+
+    def request_stop(self) -> None:
+        """Make the next microstep the final tag."""
+
+    def check_deadline(self, invoke_handler: bool) -> bool:  # noqa: FBT001
+        """Return whether the running reaction is late; perhaps run its handler."""
+
+    def update_deadline(self, deadline: int) -> None:
+        """Change the running reaction's deadline."""
+
+
+class Builder(Protocol):
+    """What ``build()`` is done by."""
+
+    def add(self, name: str, reactor: Reactor) -> Reactor:
+        """Contain ``reactor`` under ``name``."""
+
+    def add_bank(
+        self,
+        name: str,
+        reactor: Reactor,
+        width: Width,
+        each: Callable[[int], Mapping[str, Any]] | None,
+    ) -> Bank[Any]:
+        """Contain a bank under ``name``."""
+
+    def connect(
+        self,
+        source: object,
+        target: object,
+        after: Duration | None,
+        *,
+        physical: bool,
+        broadcast: bool,
+    ) -> None:
+        """Note a connection."""
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(state,))
+class Reactor(metaclass=ReactorType):
+    """A reactor: ports, state, reactions, contained reactors; subclass it.
+
+    Calling the class with its parameters, by keyword, gives a configured reactor that
+    can be contained in another or run. Instances share nothing: they influence each
+    other only through ports.
+    """
+
+    if TYPE_CHECKING:
+        __reactor__: ClassVar[ClassDecl]
+        _where: Position
+        _label: str
+        _params: Mapping[str, Any]
+        _given: Mapping[str, Any]
+        _context: Context
+        _node: ReactorNode
+        _builder: Builder
+
+    bank_index = 0
+    """Position in its bank; 0 outside banks."""
+
+    def __init__(self, **params: Any) -> None:  # noqa: ANN401
+        """Note the parameters.
+
+        Raises:
+            UnknownNameError: The class has no such parameter.
+            DeclarationError: A parameter without default is missing.
+        """
+        where = here()
+        cls = type(self)
+        self._where = where
+        self._label = cls.__name__
+        self._given = params
+        check_params(cls, params, where)
+        attach_references(self, complete_params(cls, params, where))
+
+    def __repr__(self) -> str:
+        """Return the class and, if it runs, the full name."""
+        node: ReactorNode | None = self.__dict__.get("_node")
+        place = "not running" if node is None else node.path
+        return f"<{type(self).__name__} {place}>"
+
+    # -- what users write -----------------------------------------------------------
+
+    def build(self) -> None:
+        """Add reactors and connections; runs once per instance, before time starts.
+
+        Parameters, contained reactors of the class body and own port widths are known.
+        Runs on an object that is thrown away: state belongs in ``setup()``.
+        """
+
+    def setup(self) -> None:
+        """Make the state of this instance; runs once, before time starts.
+
+        Parents come before children. Ports have no values yet.
+        """
+
+    def teardown(self) -> None:
+        """Release resources; runs once at the very end, also after an error.
+
+        Children come before parents. It is not at a tag: use a reaction on
+        ``shutdown`` for what others should see.
+        """
+
+    # -- in build() -----------------------------------------------------------------
+
+    @overload
+    def add(self, name: str, reactor: type[R], **params: Any) -> R: ...  # noqa: ANN401
+    @overload
+    def add(self, name: str, reactor: R) -> R: ...
+
+    def add(self, name: str, reactor: Any, **params: Any) -> Any:
+        """Contain a reactor: ``self.add("extra", Actor, lr=0.2)``; only in build().
+
+        Afterwards it is also ``self.<name>``; reactions name its ports as
+        ``"extra.done"``.
+
+        Raises:
+            DeclarationError: The name is taken or not an identifier.
+        """
+        from reactorl._decl.bank import configured
+
+        return self._building("add").add(name, configured(reactor, params))
+
+    def add_bank(
+        self,
+        name: str,
+        reactor: type[R] | R,
+        *,
+        width: Width,
+        each: Callable[[int], Mapping[str, Any]] | None = None,
+        **params: Any,  # noqa: ANN401
+    ) -> Bank[R]:
+        """Contain a bank of ``width`` reactors; only in build().
+
+        Args:
+            name: Its name; members are ``name[0]``, ``name[1]``, ...
+            reactor: The class of the members, or one that shows how all are made.
+            width: How many.
+            each: Returns the parameters in which member i differs.
+            params: Parameters of all members, if ``reactor`` is a class.
+        """
+        from reactorl._decl.bank import configured
+
+        member = configured(reactor, params)
+        return self._building("add_bank").add_bank(name, member, width, each)
+
+    def connect(
+        self,
+        source: Source[T] | Sequence[Source[T]],
+        target: Sink[T] | Sequence[Sink[T]],
+        *,
+        after: Duration | None = None,
+        physical: bool = False,
+        broadcast: bool = False,
+    ) -> None:
+        """Carry what ``source`` is set to at a tag to ``target``; only in build().
+
+        Without ``after`` the value arrives at the same tag, so every reaction that
+        reads ``target`` runs later in that tag than the one that set ``source``. With
+        ``after`` it arrives that much later in logical time; ``after=0`` means the
+        next microstep. Wall-clock time plays no part in either.
+
+        Both sides are flattened to channels, banks member by member, and joined pair
+        by pair; surplus channels stay unconnected, with a warning.
+
+        Args:
+            source: Outputs of contained reactors, inputs of this one.
+            target: Inputs of contained reactors, outputs of this one. Each channel
+                receives from at most one connection.
+            after: Logical delay.
+            physical: Deliver at the wall-clock time of sending (plus ``after``).
+            broadcast: Repeat the sources until all targets are served.
+
+        Raises:
+            WiringError: A target already receives from another port, or a port is out
+                of this reactor's reach.
+
+        Example:
+            >>> self.connect(self.learner.weights, self.actor.weights, after=0)
+        """
+        self._building("connect").connect(
+            source, target, after, physical=physical, broadcast=broadcast
+        )
+
+    def _building(self, what: str) -> Builder:
+        builder: Builder | None = self.__dict__.get("_builder")
+        if builder is None:
+            msg = f"{what}() is called outside build()"
+            raise DeclarationError(
+                msg,
+                here(),
+                "The structure is fixed before time starts; override build().",
+            )
+        return builder
+
+    # -- in reactions ---------------------------------------------------------------
+
+    if TYPE_CHECKING:
+
+        def _running(self) -> Context: ...
+    else:
+
+        def _running(self) -> Context:
+            try:
+                return self._context
+            except AttributeError:
+                self._not_running()
+
+    def _not_running(self) -> NoReturn:
+        msg = f"{self._label} does not run yet"
+        raise DeclarationError(
+            msg,
+            here(),
+            "Time and names are known in setup() and reactions.",
+        ) from None
+
+    @property
+    def tag(self) -> Tag:
+        """The current tag; constant while a reaction runs."""
+        return self._running().tag()
+
+    @property
+    def logical_time(self) -> int:
+        """The time of the current tag, nanoseconds since 1970-01-01."""
+        return self._running().tag().time
+
+    @property
+    def elapsed(self) -> int:
+        """Logical nanoseconds since the start; constant while a reaction runs."""
+        context = self._running()
+        return context.tag().time - context.start_time()
+
+    @property
+    def start_time(self) -> int:
+        """The time of the first tag."""
+        return self._running().start_time()
+
+    def physical_time(self) -> int:
+        """Return the wall clock in nanoseconds; it moves while a reaction runs."""
+        return self._running().physical_time()
+
+    def physical_elapsed(self) -> int:
+        """Return wall-clock nanoseconds since the start."""
+        context = self._running()
+        return context.physical_time() - context.start_time()
+
+    def lag(self) -> int:
+        """Return how far the wall clock is ahead of the current tag."""
+        context = self._running()
+        return context.physical_time() - context.tag().time
+
+    def request_stop(self) -> None:
+        """End the program: the current tag finishes, the next microstep is the last.
+
+        That one runs its pending events and the ``shutdown`` reactions.
+        """
+        self._running().request_stop()
+
+    def check_deadline(self, *, invoke_handler: bool = True) -> bool:
+        """Return whether the running reaction is past its deadline now.
+
+        If so and ``invoke_handler``, its deadline handler runs in place, first.
+        Without a deadline the answer is False.
+        """
+        return self._running().check_deadline(invoke_handler)
+
+    def update_deadline(self, deadline: Duration) -> None:
+        """Change the running reaction's deadline, for later checks and later tags."""
+        self._running().update_deadline(nanoseconds(deadline))
+
+    # -- in setup() and reactions ---------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """The full name, e.g. ``main.actor[3]``."""
+        try:
+            return self._node.path
+        except AttributeError:
+            self._not_running()
+
+    @cached_property
+    def seed(self) -> int:
+        """A seed of its own: depends on the run's seed and the full name only."""
+        from reactorl._runtime import seeds
+
+        return seeds.derive(self._running().run_seed, self.name)
+
+    @cached_property
+    def random(self) -> random.Random:
+        """Random numbers of this reactor alone, seeded by ``seed``."""
+        from reactorl._runtime import seeds
+
+        return seeds.python_stream(self.seed)
+
+    @cached_property
+    def np_random(self) -> np.random.Generator:  # noqa: TID251
+        """NumPy's generator of this reactor alone, seeded by ``seed``."""
+        from reactorl._runtime import seeds
+
+        return seeds.numpy_stream(self.seed)
+
+
+def check_params(cls: type[Reactor], given: Mapping[str, Any], where: Position) -> None:
+    """Refuse names that are not parameters of ``cls``."""
+    for name in given:
+        if name not in cls.__reactor__.params:
+            known = tuple(cls.__reactor__.params)
+            raise UnknownNameError(
+                name, f"parameter list of {cls.__name__}", known, where
+            )
+
+
+def complete_params(
+    cls: type[Reactor], given: Mapping[str, Any], where: Position
+) -> dict[str, Any]:
+    """Return all parameters of ``cls``, ``given`` over defaults, in declared order.
+
+    Raises:
+        DeclarationError: One without default is missing.
+    """
+    values: dict[str, Any] = {}
+    for name, declared in cls.__reactor__.params.items():
+        value = given.get(name, declared.default)
+        if value is declared.default and declared.required and name != "bank_index":
+            msg = f"{cls.__name__} needs the parameter {name!r}"
+            raise DeclarationError(
+                msg,
+                where,
+                f"Write {cls.__name__}({name}=...); declared at {declared.where}.",
+            )
+        values[name] = value
+    return values
+
+
+def attach_references(reactor: Reactor, params: Mapping[str, Any]) -> None:
+    """Give a reactor that does not run its parameters, ports and contained reactors."""
+    content = reactor.__dict__
+    content["_params"] = params
+    for name, value in params.items():
+        content[f"_p_{name}"] = value
+    decl = type(reactor).__reactor__
+    for port in decl.ports:
+        content[port.name] = PortRef(reactor, port)
+    for child in decl.children:
+        content[child.name] = child.handle

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Running ``build()``: the object it sees, and what becomes of its calls."""
+
+from __future__ import annotations
+
+import keyword
+from typing import TYPE_CHECKING, Any
+
+from reactorl._decl.bank import Bank
+from reactorl._decl.connection import Connect, evaluate_width, port_refs
+from reactorl._decl.reactor import Reactor, attach_references
+from reactorl._program.frame import Frame, Slot, members
+from reactorl.errors import DeclarationError
+from reactorl.position import here
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from reactorl._decl.mode import Mode
+    from reactorl._decl.port import Width
+    from reactorl._program.layout import Layout
+    from reactorl.position import Position
+    from reactorl.tag import Duration
+
+
+class BuildMode:
+    """A mode as ``build()`` sees it: what is added inside ``with`` belongs to it."""
+
+    __slots__ = ("_build", "_mode")
+
+    def __init__(self, build: Build, mode: Mode) -> None:
+        self._build = build
+        self._mode = mode
+
+    def __enter__(self) -> None:
+        if self._build.mode is not None:
+            msg = (
+                f"`with self.{self._mode.name}` inside "
+                f"`with self.{self._build.mode.name}`"
+            )
+            raise DeclarationError(
+                msg,
+                here(),
+                "Modes of one reactor exclude each other.",
+            )
+        self._build.mode = self._mode
+
+    def __exit__(self, *_: object) -> None:
+        self._build.mode = None
+
+
+class Build:
+    """One run of one instance's ``build()``."""
+
+    def __init__(
+        self,
+        frame: Frame,
+        layout_of: Callable[[type[Reactor], Position], Layout],
+        own_widths: dict[str, int],
+    ) -> None:
+        self.frame = frame
+        self.mode: Mode | None = None
+        self._layout_of = layout_of
+        self._own_widths = own_widths
+
+    def run(self) -> None:
+        """Call ``build()`` and note in the frame what it adds and connects.
+
+        Raises:
+            DeclarationError: ``build()`` left attributes behind, which would be lost.
+        """
+        shell = self.frame.as_shell()
+        attach_references(shell, self.frame.node.params)
+        shell._label = "self"
+        content = shell.__dict__
+        content["_widths"] = self._own_widths
+        content["_builder"] = self
+        for mode in self.frame.layout.decl.modes:
+            content[mode.name] = BuildMode(self, mode)
+        for slot in self.frame.slots.values():
+            content[slot.name] = handle = _placed_handle(slot)
+            self.frame.put(slot, [handle])
+        before = set(content)
+        shell.build()
+        stray = [n for n in content if n not in before and n not in self.frame.slots]
+        if stray:
+            msg = (
+                f"build() of {self.frame.layout.name} assigned self.{stray[0]}, which "
+                "no reaction will see"
+            )
+            raise DeclarationError(
+                msg,
+                self.frame.layout.decl.where,
+                "Make state in setup(), or keep it in a local variable.",
+            )
+
+    def add(self, name: str, reactor: Reactor) -> Reactor:
+        """Contain ``reactor`` under ``name``."""
+        where = here()
+        self._claim(name, where)
+        if id(reactor) in self.frame.by_holder:
+            msg = f"{name} is a reactor that is contained already"
+            raise DeclarationError(
+                msg,
+                where,
+                "Make another one.",
+            )
+        self._put(name, reactor, None, None, where, reactor)
+        reactor._label = f"self.{name}"
+        return reactor
+
+    def add_bank(
+        self,
+        name: str,
+        reactor: Reactor,
+        width: Width,
+        each: Callable[[int], Mapping[str, Any]] | None,
+    ) -> Bank[Any]:
+        """Contain a bank under ``name``."""
+        where = here()
+        self._claim(name, where)
+        shell = self.frame.as_shell()
+        count = evaluate_width(width, shell, f"bank {name}", where)
+        handle = Bank(reactor, count, None, where)
+        handle._label = f"self.{name}"
+        self._put(name, reactor, count, each, where, handle)
+        return handle
+
+    def connect(
+        self,
+        source: object,
+        target: object,
+        after: Duration | None,
+        *,
+        physical: bool,
+        broadcast: bool,
+    ) -> None:
+        """Note a connection; it is made once all ports have their widths."""
+        where = here()
+        self.frame.wires.append(
+            Connect(
+                port_refs(source, where),
+                port_refs(target, where),
+                after,
+                physical,
+                broadcast,
+                self.mode,
+                where,
+            )
+        )
+
+    def _put(
+        self,
+        name: str,
+        reactor: Reactor,
+        count: int | None,
+        each: Callable[[int], Mapping[str, Any]] | None,
+        where: Position,
+        handle: object,
+    ) -> None:
+        cls = type(reactor)
+        layout = self._layout_of(cls, where)
+        outer = self.frame.node.params
+        values = members(cls, reactor._given, outer, count, each, where)
+        slot = Slot(name, layout, count, values, self.mode, where)
+        self.frame.put(slot, [handle])
+        self.frame.as_shell().__dict__[name] = handle
+
+    def _claim(self, name: str, where: Position) -> None:
+        if not name.isidentifier() or keyword.iskeyword(name):
+            msg = f"{name!r} is not a name for a reactor"
+            raise DeclarationError(
+                msg,
+                where,
+                "Use an identifier; add_bank() makes numbered ones.",
+            )
+        cls = self.frame.layout.cls
+        taken = name in self.frame.slots or name in cls.__reactor__.elements
+        if (
+            taken
+            or name.startswith("_p_")
+            or hasattr(Reactor, name)
+            or name in vars(cls)
+        ):
+            msg = f"{cls.__name__} has something named {name!r} already"
+            raise DeclarationError(
+                msg,
+                where,
+                "Choose another name.",
+            )
+
+
+def _placed_handle(slot: Slot) -> object:
+    """Return an object that names the ports of a child of the class body."""
+    cls = slot.layout.cls
+    if slot.bank_width is not None:
+        bank: Bank[Any] = slot.handles[0]  # type: ignore[assignment]
+        handle = Bank(bank._member, slot.bank_width, None, slot.where)
+        handle._label = f"self.{slot.name}"
+        return handle
+    child = cls.__new__(cls)
+    child._label = f"self.{slot.name}"
+    attach_references(child, slot.params[0])
+    return child

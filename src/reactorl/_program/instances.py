@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The objects that run: made anew from a Program for each run, parents first.
+
+A host supplies what ports, actions, modes and watchdogs are in its runtime; this file
+puts them where reactions look for them, in the instance's own dictionary.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from reactorl.errors import AccessError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from reactorl._decl.reactor import Context, Reactor
+    from reactorl._program.program import (
+        ActionNode,
+        ModeNode,
+        PortNode,
+        Program,
+        ReactionNode,
+        ReactorNode,
+        WatchdogNode,
+    )
+
+
+class Host(Protocol):
+    """A runtime, as far as instances need it."""
+
+    def context(self, node: ReactorNode) -> Context:
+        """Return what answers a reactor's questions; may be one for all."""
+
+    def port(self, holder: int, port: PortNode) -> object:
+        """Return the port as the reactor with id ``holder`` sees it."""
+
+    def action(self, action: ActionNode) -> object:
+        """Return the action as its reactor sees it."""
+
+    def mode(self, mode: ModeNode) -> object:
+        """Return the mode as its reactor sees it."""
+
+    def watchdog(self, watchdog: WatchdogNode) -> object:
+        """Return the watchdog as its reactor sees it."""
+
+
+class ChildView:
+    """A contained reactor in a body: has the ports that some signature names."""
+
+
+class BankView:
+    """A contained bank in a body: a sequence of members.
+
+    ``bank.port`` is the tuple of that port of all members.
+    """
+
+    def __init__(self, members: tuple[ChildView, ...]) -> None:
+        self._members = members
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+    def __getitem__(self, index: int) -> ChildView:
+        return self._members[index]
+
+    def __iter__(self) -> Iterator[ChildView]:
+        return iter(self._members)
+
+
+def instantiate(
+    program: Program, host: Host, into: list[Reactor] | None = None
+) -> list[Reactor]:
+    """Return new running reactors, by id, each with parameters, views and state.
+
+    ``setup()`` of all runs last, parents before children, when every instance is
+    complete. No tag exists yet. They are put ``into`` a list before anything of the
+    user's runs, so that a caller can tear them down if a ``setup()`` fails.
+    """
+    instances = [] if into is None else into
+    instances.extend(_bare(node, host) for node in program.reactors)
+    for port in program.ports:
+        setattr(instances[port.reactor], port.name, host.port(port.reactor, port))
+    for action in program.actions:
+        setattr(instances[action.reactor], action.name, host.action(action))
+    for mode in program.modes:
+        setattr(instances[mode.reactor], mode.name, host.mode(mode))
+    for watchdog in program.watchdogs:
+        setattr(instances[watchdog.reactor], watchdog.name, host.watchdog(watchdog))
+    _show_children(program, host, instances)
+    for instance in instances:
+        for state in type(instance).__reactor__.states:
+            setattr(instance, state.name, state.initial(instance))
+    for instance in instances:
+        instance.setup()
+    return instances
+
+
+def _bare(node: ReactorNode, host: Host) -> Reactor:
+    cls = node.cls
+    instance = cls.__new__(cls)
+    instance._node = node
+    instance._context = host.context(node)
+    for name, value in node.params.items():
+        setattr(instance, f"_p_{name}", value)
+    if node.bank_index is not None and "bank_index" not in node.params:
+        instance.bank_index = node.bank_index
+    return instance
+
+
+def restore_reset_state(instance: Reactor, names: Iterable[str]) -> None:
+    """Give the named state variables of ``instance`` fresh initial values."""
+    elements: Any = type(instance).__reactor__.elements
+    for name in names:
+        setattr(instance, name, elements[name].initial(instance))
+
+
+# -- contained reactors -------------------------------------------------------------
+
+
+def _listed_ports(reaction: ReactionNode) -> Iterator[int]:
+    yield from reaction.trigger_ports
+    yield from reaction.source_ports
+    yield from reaction.effect_ports
+
+
+def _show_children(program: Program, host: Host, instances: list[Reactor]) -> None:
+    """Give each reactor those contained ports that its reactions list."""
+    views: dict[int, ChildView] = {}  # child's id -> its view in its parent
+    for reaction in program.reactions:
+        if reaction.kind != "body":
+            continue
+        for identity in _listed_ports(reaction):
+            port = program.ports[identity]
+            if port.reactor == reaction.reactor:
+                continue
+            view = views.get(port.reactor)
+            if view is None:
+                view = views[port.reactor] = ChildView()
+                _show(program.reactors[port.reactor], view, instances, views)
+            if not hasattr(view, port.name):
+                setattr(view, port.name, host.port(reaction.reactor, port))
+    banks = {
+        node.id - (node.bank_index or 0): node
+        for node in (program.reactors[child] for child in views)
+        if node.bank_index is not None
+    }
+    for node in banks.values():
+        _show_tuples(instances[node.parent].__dict__[_bank_name(node)])
+
+
+def _bank_name(node: ReactorNode) -> str:
+    return node.name.rpartition("[")[0]
+
+
+def _show(
+    node: ReactorNode,
+    view: ChildView,
+    instances: list[Reactor],
+    views: dict[int, ChildView],
+) -> None:
+    """Put the view of a contained reactor, with its whole bank, into its parent."""
+    if node.bank_index is None or node.bank_width is None:
+        setattr(instances[node.parent], node.name, view)
+        return
+    first = node.id - node.bank_index  # members have ids in a row
+    members = tuple(
+        views.setdefault(first + i, ChildView()) for i in range(node.bank_width)
+    )
+    setattr(instances[node.parent], _bank_name(node), BankView(members))
+
+
+def _show_tuples(bank: BankView) -> None:
+    common: set[str] | None = None
+    for member in bank:
+        names = set(vars(member))
+        common = names if common is None else common & names
+    for name in sorted(common or ()):
+        setattr(bank, name, tuple(getattr(member, name) for member in bank))
+
+
+# -- when a body names what it does not declare --------------------------------------
+
+
+def explain_missing(
+    error: AttributeError, reaction: ReactionNode, program: Program, instance: Reactor
+) -> AccessError | None:
+    """Return what an AttributeError in a body really is, if a signature lacks a name.
+
+    Ports of contained reactors that no signature lists do not exist in bodies, which
+    costs nothing while all is well. This finds out afterwards what was meant.
+
+    Args:
+        error: What the body raised.
+        reaction: The reaction.
+        program: Its program.
+        instance: The reactor it is of.
+    """
+    node = program.reactors[reaction.reactor]
+    children: dict[str, ReactorNode] = {}
+    for other in program.reactors:
+        if other.parent == node.id:
+            name = other.name if other.bank_index is None else _bank_name(other)
+            children.setdefault(name, other)
+    owner, missing = _place_of(error.obj, instance), error.name
+    if owner == "" and missing in children:
+        ports = children[missing].cls.__reactor__.ports
+        listed = f"{missing}.{ports[0].name if ports else 'port'}"
+        element = f"{node.path}.{missing}"
+    elif owner in children and missing and _has_port(children[owner].cls, missing):
+        listed = f"{owner}.{missing}"
+        element = f"{node.path}.{listed}"
+    else:
+        return None
+    fix = (
+        f"list what it reads in sources and what it sets in effects, for example: "
+        f"@reaction(..., sources=[{listed}])"
+    )
+    name = program.reaction_name(reaction.id)
+    return AccessError(name, element, reaction.where, "uses", fix)
+
+
+def _has_port(cls: type[Reactor], name: str) -> bool:
+    return any(port.name == name for port in cls.__reactor__.ports)
+
+
+def _place_of(thing: object, instance: Reactor) -> str | None:
+    """Return the name of the view ``thing`` in ``instance``; "" for itself."""
+    if thing is instance:
+        return ""
+    for name, value in vars(instance).items():
+        if value is thing:
+            return name
+        if isinstance(value, BankView) and any(member is thing for member in value):
+            return name
+    return None

@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Drive a program from outside: put values in, run a tag, take values out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+from reactorl._runtime.live import Live
+from reactorl._runtime.options import TraceDetail, make_options
+from reactorl._runtime.run import as_program
+from reactorl.errors import UnknownNameError, WidthError
+from reactorl.tag import Duration, Tag, nanoseconds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from types import TracebackType
+
+    from reactorl._decl.reactor import Reactor
+    from reactorl._program.program import PortNode, Program
+    from reactorl._runtime.result import Result
+
+
+class Outputs:
+    """What the main reactor's outputs were set to during one step.
+
+    Holds only outputs that were present; of several microsteps the last one counts. A
+    multiport is a list, with None for absent channels.
+    """
+
+    __slots__ = ("_values", "tag")
+
+    def __init__(self, tag: Tag, values: Mapping[str, Any]) -> None:
+        self.tag = tag
+        self._values = values
+
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401
+        return self._values[name]
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+        try:
+            return self._values[name]
+        except KeyError:
+            msg = f"no output {name!r} was present at {self.tag}"
+            raise AttributeError(msg) from None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._values
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def get(self, name: str, default: object = None) -> Any:  # noqa: ANN401
+        """Return an output, or ``default`` if it was absent."""
+        return self._values.get(name, default)
+
+    def __repr__(self) -> str:
+        return f"Outputs({self.tag}, {dict(self._values)!r})"
+
+
+class Session:
+    """A driven program; made by ``drive``, used in a ``with`` statement."""
+
+    def __init__(self, live: Live) -> None:
+        self._live = live
+        self._inputs: dict[str, PortNode] = {}
+        self._outputs: dict[str, PortNode] = {}
+        for port in live.program.ports:
+            if port.reactor == 0:
+                (self._inputs if port.is_input else self._outputs)[port.name] = port
+        slots = live.planned.channel_slot
+        self._channels = {
+            name: [slots[c] for c in port.channels]
+            for name, port in (*self._inputs.items(), *self._outputs.items())
+        }
+        self._epochs: dict[int, int] = {}
+        self._result: Result | None = None
+        self._open = False
+
+    def __enter__(self) -> Self:
+        """Make the reactors and run the first tag."""
+        self._open = True
+        try:
+            self._live.start()
+        except BaseException:
+            self._close()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Run the final tag, one microstep on, unless an exception passes through."""
+        try:
+            if error is None and self._open:
+                self._live.after(self._live.session.finish())
+                self._live.finished()
+                self._result = self._live.result()
+        finally:
+            self._close()
+
+    def _close(self) -> None:
+        if self._open:
+            self._open = False
+            self._live.close()
+
+    @property
+    def tag(self) -> Tag:
+        """The last tag that was run, elapsed since the start."""
+        return self._live.now()
+
+    @property
+    def result(self) -> Result:
+        """How the run went; known after the ``with`` statement.
+
+        Raises:
+            RuntimeError: It has not ended, or not well.
+        """
+        if self._result is None:
+            msg = "a driven program has a result after its with statement"
+            raise RuntimeError(msg)
+        return self._result
+
+    def step(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        /,
+        *,
+        after: Duration = 0,
+        **named: Any,  # noqa: ANN401
+    ) -> Outputs:
+        """Put values on the main reactor's inputs and run until that time is done.
+
+        The inputs are present at one tag, ``after`` from the last one; zero is the next
+        microstep. Events that are due earlier run first. Then the tag runs with the
+        caller as worker 0, then the microsteps that follow at the same time.
+
+        Args:
+            inputs: Values by port name; a sequence for a multiport (None: absent).
+            after: How much later in logical time.
+            named: More inputs, by keyword.
+
+        Returns:
+            The outputs that were present at the tag or its microsteps.
+
+        Raises:
+            UnknownNameError: There is no such input.
+            WidthError: A sequence does not fit a multiport.
+            RuntimeError: The program has ended.
+        """
+        if not self._open:
+            msg = "the program is not running; use it inside its with statement"
+            raise RuntimeError(msg)
+        session = self._live.session
+        values = self._slots({**inputs, **named} if inputs else named)
+        at = Tag(*session.tag()).delay(nanoseconds(after))
+        before = session.epoch()
+        status = self._live.after(session.step(at.time, at.microstep, values))
+        outputs = self._collect(before)
+        if status == "finished":
+            self._live.finished()
+            self._result = self._live.result()
+            self._close()
+        return outputs
+
+    def _slots(self, inputs: Mapping[str, Any]) -> list[tuple[int, Any]]:
+        values: list[tuple[int, Any]] = []
+        for name, value in inputs.items():
+            port = self._inputs.get(name)
+            if port is None:
+                main = self._live.program.reactors[0]
+                raise UnknownNameError(
+                    name, f"inputs of {main.path}", tuple(self._inputs), main.where
+                )
+            channels = self._channels[name]
+            if port.width is None:
+                values.append((channels[0], value))
+                continue
+            if len(value) != len(channels):
+                raise WidthError(
+                    f"{len(value)} values for input {name!r}, which has "
+                    f"{len(channels)} channels",
+                    port.where,
+                    "Give one value per channel, None for those that stay absent.",
+                )
+            values.extend(
+                (c, v) for c, v in zip(channels, value, strict=True) if v is not None
+            )
+        return values
+
+    def _collect(self, before: int) -> Outputs:
+        session = self._live.session
+        found: dict[str, Any] = {}
+        for name, port in self._outputs.items():
+            present = [session.set_since(slot, before) for slot in self._channels[name]]
+            if not any(present):
+                continue
+            each: Sequence[Any] = [
+                session.value(slot) if there else None
+                for slot, there in zip(self._channels[name], present, strict=True)
+            ]
+            found[name] = each[0] if port.width is None else each
+        return Outputs(self._live.now(), found)
+
+
+def drive(
+    main: type[Reactor] | Reactor | Program,
+    *,
+    workers: int | None = None,
+    fast: bool = True,
+    seed: int = 0,
+    trace: TraceDetail = False,
+    check: bool = False,
+    start_time: int | None = None,
+    freeze: bool = True,
+    timeout: Duration | None = None,
+    shuffle: int = 0,
+) -> Session:
+    """Return a context manager that runs ``main`` tag by tag, steered by the caller.
+
+    Unlike in ``run``, the main reactor may have ports: ``step`` sets its inputs at the
+    next tag and returns its outputs. The caller's thread is worker 0; other workers are
+    called in only when the work is worth it. A driven program does not end when no
+    event is left, but when the ``with`` statement does.
+
+    Example:
+        >>> with drive(Echo) as echo:
+        ...     print(echo.step(x=3).y)
+
+    The options are those of ``run``.
+    """
+    program = as_program(main)
+    options = make_options(
+        program,
+        workers=workers,
+        fast=fast,
+        timeout=timeout,
+        keepalive=True,
+        seed=seed,
+        start_time=start_time,
+        trace=trace,
+        check=check,
+        freeze=freeze,
+        shuffle=shuffle,
+    )
+    return Session(Live(program, options))

@@ -1,0 +1,331 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program that runs: the core's session, the reactors, and an orderly end."""
+
+from __future__ import annotations
+
+import threading
+import time
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from reactorl import _core
+from reactorl._program.instances import (
+    explain_missing,
+    instantiate,
+    restore_reset_state,
+)
+from reactorl._program.text import digest as program_digest
+from reactorl._runtime.access import refusals
+from reactorl._runtime.checking import Checker
+from reactorl._runtime.context import RunContext
+from reactorl._runtime.options import has_gil
+from reactorl._runtime.plan import make_plan
+from reactorl._runtime.recording import (
+    PlainTape,
+    Recording,
+    RecordingTape,
+    ReplayingTape,
+    Tape,
+)
+from reactorl._runtime.result import ReactionTime, Result
+from reactorl._runtime.tracing import make_trace, trigger_name
+from reactorl._runtime.views import Views
+from reactorl._runtime.watchdogs import Watchdogs
+from reactorl.errors import AccessError, ReactionError, ReactorlError, ReplayError
+from reactorl.tag import Tag
+from reactorl.trace.value_text import value_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reactorl._decl.reactor import Reactor
+    from reactorl._program.program import Program, ReactionNode, WatchdogNode
+    from reactorl._runtime.options import Options
+
+
+class Live:
+    """One run of a program, from the making of its reactors to their teardown."""
+
+    def __init__(
+        self,
+        program: Program,
+        options: Options,
+        *,
+        record: Recording | None = None,
+        replay: Recording | None = None,
+    ) -> None:
+        self.program = program
+        self.options = options
+        self.planned = make_plan(program, options.workers)
+        self._record = record
+        self._failure: tuple[str, BaseException] | None = None
+        self._lock = threading.Lock()
+        self._began = 0.0
+        self._instances: list[Reactor] = []
+        self.session = _core.Session(
+            self.planned.plan,
+            fast=options.fast,
+            keepalive=options.keepalive,
+            trace=options.trace is not False,
+            replay=replay is not None,
+            one_at_a_time=has_gil(),
+            timeout=options.timeout,
+            start=options.start_time,
+            shuffle=options.shuffle,
+        )
+        tape = self._tape(record, replay)
+        self._watchdogs = Watchdogs(
+            program, self.session, record, replay, self._watchdog_failed
+        )
+        self._context = RunContext(program, self.session, tape, options.seed)
+        self._refuse = refusals(program)
+        plain = isinstance(tape, PlainTape)
+        self.session.set_hooks(
+            refuse=self._refuse,
+            late=None if plain else tape.late,
+            deliver=None if plain else tape.deliver,
+            describe=(
+                partial(value_text, deep=True) if options.trace == "values" else None
+            ),
+            freeze_arrays=options.freeze,
+        )
+
+    # -- from beginning to end ------------------------------------------------------
+
+    def start(self) -> str:
+        """Make the reactors and run the first tag; returns the core's status."""
+        views = Views(
+            self.program, self.planned, self.session, self._context, self._watchdogs
+        )
+        # Kept even if a setup() fails half way, so that all get their teardown().
+        instantiate(self.program, views, self._instances)
+        self._context.instances = self._instances
+        checker = (
+            Checker(self.program, self.planned, self.session)
+            if self.options.check
+            else None
+        )
+        for node in self.program.reactions:
+            self._add_body(node, checker)
+        self._watchdogs.begin(self._instances)
+        self._began = time.perf_counter()
+        return self.after(self.session.start())
+
+    def after(self, status: str) -> str:
+        """Raise what ended the run, if something did; else return ``status``."""
+        if self._failure is not None:
+            name, error = self._failure
+            raise ReactionError(
+                name, self.now(), self.program.reactors[0].where, _brief(error)
+            ) from error
+        if status in ("failed", "broken off"):
+            self._raise_failure()
+        return status
+
+    def now(self) -> Tag:
+        """Return the current tag, elapsed."""
+        moment, step = self.session.tag()
+        return Tag(moment - self.session.start_time(), step)
+
+    def result(self) -> Result:
+        """Return how the run went. Call before ``close``."""
+        session, program, planned = self.session, self.program, self.planned
+        tags, events, shared = session.counts()
+        costs = [session.cost(r.id) for r in program.reactions]
+        make: Callable[[], Any] | None = None
+        if self.options.trace is not False:
+            make = partial(
+                make_trace,
+                program,
+                planned,
+                session.trace_words(),
+                session.trace_values(),
+            )
+
+        def times() -> list[ReactionTime]:
+            return [
+                ReactionTime(program.reaction_name(i), runs, total / timed / 1e9)
+                for i, (runs, timed, total) in enumerate(costs)
+                if timed
+            ]
+
+        return Result(
+            program=program,
+            options=self.options,
+            final_tag=self.now(),
+            start_time=session.start_time(),
+            tags=tags,
+            events=events,
+            reactions=sum(runs for runs, _, _ in costs),
+            seconds=time.perf_counter() - self._began,
+            shared_tags=shared,
+            recording=self._record,
+            _times=times,
+            _trace=make,
+        )
+
+    def finished(self) -> None:
+        """Note that the final tag was reached; refuse hidden ports."""
+        if self._record is not None:
+            self._record.end = self.now()
+        for node, instance in zip(self.program.reactors, self._instances, strict=True):
+            hidden = _hidden(instance)
+            if hidden:
+                raise self._hiding(node.path, instance, hidden)
+
+    def close(self) -> None:
+        """End threads, tear reactors down (children first), give everything up.
+
+        Every teardown() is called; the first exception of these is raised at the end.
+        """
+        first: BaseException | None = None
+        try:
+            self._watchdogs.end()
+        finally:
+            for instance in reversed(self._instances):
+                try:
+                    instance.teardown()
+                except BaseException as error:  # noqa: BLE001
+                    first = first or error
+            self._settle_recording()
+            self.session.close()
+            self._context.instances = []
+            self._instances = []
+        if first is not None:
+            raise first
+
+    # -- parts ----------------------------------------------------------------------
+
+    def _tape(self, record: Recording | None, replay: Recording | None) -> Tape:
+        program, planned = self.program, self.planned
+        if replay is not None:
+            self._preload(replay)
+            return ReplayingTape(replay, program.reaction_name, self.now)
+        if record is not None:
+            record.program = program_digest(program)
+            record.seed = self.options.seed
+            return RecordingTape(
+                record,
+                partial(trigger_name, program, planned),
+                program.reaction_name,
+                self.now,
+            )
+        return PlainTape()
+
+    def _preload(self, replay: Recording) -> None:
+        if replay.program and replay.program != program_digest(self.program):
+            raise ReplayError(
+                "the recording is of another program",
+                None,
+                "Replay it into the program it was recorded from.",
+            )
+        count = self.planned.first_stage + len(self.planned.stages)
+        known = {
+            trigger_name(self.program, self.planned, trigger): trigger
+            for trigger in range(self.planned.first_action, count)
+        }
+        for tag, name, value in replay.events:
+            if name not in known:
+                raise ReplayError(
+                    f"the recording has events of {name}, which the program lacks",
+                    None,
+                    "Replay it into the program it was recorded from.",
+                )
+            self.session.preload(known[name], tag.time, tag.microstep, value)
+        if replay.end is not None:
+            self.session.stop_at(replay.end.time, replay.end.microstep)
+
+    def _add_body(self, node: ReactionNode, checker: Checker | None) -> None:
+        body, handler = node.body, node.handler
+        if node.kind == "reset_state":
+            body = partial(_restore, node.reset_states)
+        if body is not None:
+            body = self._watchdogs.guarded(node.reactor, body)
+            if checker is not None:
+                body = checker.watched(node, body)
+        if handler is not None:
+            handler = self._watchdogs.guarded(node.reactor, handler)
+        self.session.add_body(
+            body, handler, self._instances[node.reactor], node.reactor, node.index
+        )
+
+    def _settle_recording(self) -> None:
+        """Put the notes of parallel workers into their fixed order."""
+        if self._record is not None:
+            self._record.missed.sort()
+            self._record.clock = dict(sorted(self._record.clock.items()))
+
+    # -- failures -------------------------------------------------------------------
+
+    def _watchdog_failed(self, node: WatchdogNode, error: BaseException) -> None:
+        with self._lock:
+            if self._failure is None:
+                self._failure = (self.program.element_name(node), error)
+        self.session.request_stop()
+
+    def _raise_failure(self) -> NoReturn:
+        reaction, error = self.session.raise_failure()
+        if error is None:
+            msg = "the core ended the run without a reason; please report this"
+            raise RuntimeError(msg)
+        if reaction < 0 or not isinstance(error, Exception):
+            raise error  # Ctrl-C, or exit() in a body
+        node = self.program.reactions[reaction]
+        if isinstance(error, ReactorlError):
+            error.add_note(
+                f"in reaction {self.program.reaction_name(reaction)} at elapsed tag "
+                f"{self.now()}"
+            )
+            raise error
+        if isinstance(error, AttributeError):
+            missing = explain_missing(error, node, self.program)
+            if missing is not None:
+                raise missing from error
+            instance = self._instances[node.reactor]
+            hidden = _hidden(instance)
+            if hidden:
+                raise self._hiding(instance.name, instance, hidden) from error
+        raise ReactionError(
+            self.program.reaction_name(reaction), self.now(), node.where, _brief(error)
+        ) from error
+
+    def _hiding(self, path: str, instance: Reactor, name: str) -> AccessError:
+        decl = type(instance).__reactor__.elements[name]
+        return AccessError(
+            f"of {path}",
+            f"{path}.{name}",
+            decl.where,
+            "assigns to",
+            f"to send a value write self.{name}.set(value); state needs another name",
+        )
+
+
+def _restore(names: tuple[str, ...], instance: Reactor) -> None:
+    restore_reset_state(instance, names)
+
+
+def _brief(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _hidden(instance: Reactor) -> str:
+    """Return the name of a port, action or mode that was assigned to, or nothing."""
+    content = instance.__dict__
+    for name in _view_names(type(instance)):
+        if type(content.get(name)).__module__ not in _VIEW_MODULES:
+            return name
+    return ""
+
+
+@cache
+def _view_names(cls: type[Reactor]) -> tuple[str, ...]:
+    decl = cls.__reactor__
+    return tuple(
+        element.name
+        for element in (*decl.ports, *decl.actions, *decl.modes, *decl.watchdogs)
+    )
+
+
+_VIEW_MODULES = frozenset(
+    {"reactorl._core", "reactorl._runtime.views", "reactorl._runtime.watchdogs"}
+)

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a program is run: everything that is not part of the program itself."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from reactorl.tag import Duration, nanoseconds
+
+if TYPE_CHECKING:
+    from reactorl._program.program import Program
+
+TraceDetail: TypeAlias = bool | Literal["values"]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Checked options of a run; times in nanoseconds."""
+
+    workers: int
+    fast: bool
+    timeout: int | None
+    keepalive: bool
+    seed: int
+    start_time: int | None
+    trace: TraceDetail
+    check: bool
+    freeze: bool
+    shuffle: int
+
+
+def make_options(
+    program: Program,
+    *,
+    workers: int | None,
+    fast: bool,
+    timeout: Duration | None,
+    keepalive: bool | None,
+    seed: int,
+    start_time: int | None,
+    trace: TraceDetail,
+    check: bool,
+    freeze: bool,
+    shuffle: int,
+) -> Options:
+    """Fill in defaults that depend on the program and the machine.
+
+    Raises:
+        ValueError: An option is out of range; the message names it.
+        TypeError: An option has the wrong type.
+    """
+    if workers is None:
+        workers = default_workers(program)
+    if isinstance(workers, bool) or not isinstance(workers, int):
+        msg = f"workers must be an int or None, not {workers!r}"
+        raise TypeError(msg)
+    if not 1 <= workers <= MOST_WORKERS:
+        msg = f"workers must be from 1 to {MOST_WORKERS}, not {workers}"
+        raise ValueError(msg)
+    limit = None if timeout is None else nanoseconds(timeout)
+    if limit is not None and limit < 0:
+        msg = f"timeout must not be negative, not {timeout!r}"
+        raise ValueError(msg)
+    if isinstance(seed, bool) or not isinstance(seed, int):
+        msg = f"seed must be an int, not {seed!r}"
+        raise TypeError(msg)
+    if trace not in (False, True, "values"):
+        msg = f'trace must be False, True or "values", not {trace!r}'
+        raise ValueError(msg)
+    return Options(
+        # Checking compares the world before and after each body: one at a time.
+        workers=1 if check else workers,
+        fast=fast,
+        timeout=limit,
+        keepalive=program.has_physical_action if keepalive is None else keepalive,
+        seed=seed,
+        # A fast run has no use for the date; a fixed one makes runs comparable.
+        start_time=0 if start_time is None and fast else start_time,
+        trace=trace,
+        check=check,
+        freeze=freeze,
+        shuffle=shuffle,
+    )
+
+
+MOST_WORKERS = 1024
+
+
+def has_gil() -> bool:
+    """Return whether this interpreter runs one thread at a time."""
+    probe = getattr(sys, "_is_gil_enabled", None)
+    return True if probe is None else bool(probe())
+
+
+def default_workers(program: Program) -> int:
+    """Return how many workers help: one per core, but not more than reactions.
+
+    On a GIL build the scheduler shares work only where it measures a gain, that is
+    among reactions that release the GIL; so the same number does no harm there.
+    """
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 0
+    cores = cores or os.cpu_count() or 1
+    return max(1, min(cores, len(program.reactions)))

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run took from the physical world, so that it can be taken again.
+
+A run is a function of its program, its seed, and of what is noted here: events of
+physical actions and physical connections (when they fired, and with what), deadlines
+that were missed, the clock as bodies read it, and where between reactions a watchdog's
+handler came in.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import pickle
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from reactorl.errors import ReplayError
+from reactorl.position import Position
+from reactorl.tag import Tag
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+VERSION: Final = 1
+_HEADER: Final = "reactorl recording"
+_PLAIN: Final = (bool, int, float, str, type(None))
+
+
+@dataclass(slots=True)
+class Recording:
+    """What came from outside in one run. Tags are elapsed; names are full names."""
+
+    program: str = ""  # digest of the program it was recorded from
+    seed: int = 0
+    events: list[tuple[Tag, str, Any]] = field(default_factory=list)
+    missed: list[tuple[Tag, str]] = field(default_factory=list)
+    clock: dict[str, list[int]] = field(default_factory=dict)  # by reaction
+    alarms: dict[str, list[int]] = field(default_factory=dict)  # watchdog -> reactions
+    end: Tag | None = None  # the final tag; None if the run did not get to it
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write to ``path``, which appears whole or not at all."""
+        body = {
+            "program": self.program,
+            "seed": self.seed,
+            "events": [[*tag, name, _encode(value)] for tag, name, value in self.events],
+            "missed": [[*tag, name] for tag, name in self.missed],
+            "clock": self.clock,
+            "alarms": self.alarms,
+            "end": self.end,
+        }
+        target = Path(path)
+        draft = target.with_name(f"{target.name}.{os.getpid()}.tmp")
+        try:
+            with draft.open("w", encoding="utf-8") as file:
+                file.write(f"{_HEADER} {VERSION}\n")
+                json.dump(body, file, sort_keys=True)
+                file.write("\n")
+            draft.replace(target)
+        finally:
+            draft.unlink(missing_ok=True)
+
+    @classmethod
+    def load(
+        cls, path: str | os.PathLike[str], *, allow_pickle: bool = False
+    ) -> Recording:
+        """Read a recording.
+
+        Args:
+            path: A file written by ``save``.
+            allow_pickle: Accept payloads other than plain scalars. Unpickling runs
+                code that the file names: only for files you trust.
+
+        Raises:
+            ReplayError: No recording, cut, of another version, or with pickled
+                payloads that are not allowed.
+        """
+        where = Position(os.fspath(path), 1)
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+        if not lines or not lines[0].startswith(_HEADER):
+            raise ReplayError("this is no recording", where, "Record a run again.")
+        if lines[0] != f"{_HEADER} {VERSION}":
+            raise ReplayError(
+                f"this recording has another version ({lines[0]!r})",
+                where,
+                f"This package reads version {VERSION}; record the run again.",
+            )
+        try:
+            body = json.loads(lines[1])
+            return cls(
+                program=body["program"],
+                seed=body["seed"],
+                events=[
+                    (Tag(time, step), name, _decode(value, where, allow=allow_pickle))
+                    for time, step, name, value in body["events"]
+                ],
+                missed=[(Tag(time, step), name) for time, step, name in body["missed"]],
+                clock=body["clock"],
+                alarms=body["alarms"],
+                end=None if body["end"] is None else Tag(*body["end"]),
+            )
+        except (IndexError, KeyError, ValueError, TypeError) as error:
+            raise ReplayError(
+                f"this recording is cut or damaged ({error})",
+                Position(where.file, 2),
+                "Record the run again.",
+            ) from error
+
+
+def _encode(value: object) -> object:
+    if isinstance(value, _PLAIN):
+        return value
+    data = pickle.dumps(value, protocol=4)
+    return {"pickle": base64.b64encode(data).decode("ascii")}
+
+
+def _decode(value: Any, where: Position, *, allow: bool) -> object:  # noqa: ANN401
+    if not isinstance(value, dict):
+        return value
+    if not allow:
+        raise ReplayError(
+            "this recording holds pickled payloads",
+            where,
+            "If you trust the file: Recording.load(path, allow_pickle=True).",
+        )
+    return pickle.loads(base64.b64decode(value["pickle"]))  # noqa: S301
+
+
+class Tape(Protocol):
+    """Where a run meets the physical world: plain, recording, or replaying."""
+
+    def read_clock(self, reaction: int, elapsed: int) -> int:
+        """Return what ``reaction`` (-1: none) shall read instead of ``elapsed``."""
+
+    def late(self, reaction: int, late: bool) -> bool:  # noqa: FBT001
+        """Return whether ``reaction`` shall count as ``late``."""
+
+    def deliver(self, trigger: int, time: int, microstep: int, value: object) -> None:
+        """Note an event that is about to fire."""
+
+
+class PlainTape:
+    """Nothing is noted."""
+
+    def read_clock(self, reaction: int, elapsed: int) -> int:  # noqa: ARG002
+        """Return the clock."""
+        return elapsed
+
+    def late(self, reaction: int, late: bool) -> bool:  # noqa: ARG002, FBT001
+        """Return what the clock says."""
+        return late
+
+    def deliver(self, trigger: int, time: int, microstep: int, value: object) -> None:
+        """Do nothing."""
+
+
+class RecordingTape:
+    """Notes everything. Workers call it at the same time; each note has a fixed place."""
+
+    def __init__(
+        self,
+        recording: Recording,
+        trigger_name: Callable[[int], str],
+        reaction_name: Callable[[int], str],
+        now: Callable[[], Tag],
+    ) -> None:
+        self._recording = recording
+        self._trigger_name = trigger_name
+        self._reaction_name = reaction_name
+        self._now = now
+        self._lock = threading.Lock()
+
+    def read_clock(self, reaction: int, elapsed: int) -> int:
+        """Note what the clock said; reads of one reaction come in order."""
+        if reaction >= 0:
+            name = self._reaction_name(reaction)
+            with self._lock:
+                self._recording.clock.setdefault(name, []).append(elapsed)
+        return elapsed
+
+    def late(self, reaction: int, late: bool) -> bool:  # noqa: FBT001
+        """Note a missed deadline."""
+        if late:
+            with self._lock:
+                self._recording.missed.append(
+                    (self._now(), self._reaction_name(reaction))
+                )
+        return late
+
+    def deliver(self, trigger: int, time: int, microstep: int, value: object) -> None:
+        """Note an event; they come in the order of tags."""
+        name = self._trigger_name(trigger)
+        self._recording.events.append((Tag(time, microstep), name, value))
+
+
+class ReplayingTape:
+    """Gives back what was noted."""
+
+    def __init__(
+        self,
+        recording: Recording,
+        reaction_name: Callable[[int], str],
+        now: Callable[[], Tag],
+    ) -> None:
+        self._missed = frozenset(recording.missed)
+        self._clock = {name: iter(reads) for name, reads in recording.clock.items()}
+        self._reaction_name = reaction_name
+        self._now = now
+
+    def read_clock(self, reaction: int, elapsed: int) -> int:
+        """Return what the recorded run read at this place."""
+        if reaction < 0:
+            return elapsed
+        name = self._reaction_name(reaction)
+        try:
+            return next(self._clock.get(name, iter(())))
+        except StopIteration:
+            raise ReplayError(
+                f"{name} reads the clock more often than in the recorded run",
+                None,
+                "Replay with the program and the seed that were recorded.",
+            ) from None
+
+    def late(self, reaction: int, late: bool) -> bool:  # noqa: ARG002, FBT001
+        """Return what happened in the recorded run."""
+        return (self._now(), self._reaction_name(reaction)) in self._missed
+
+    def deliver(self, trigger: int, time: int, microstep: int, value: object) -> None:
+        """Do nothing: the event came from the recording."""

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run a program from its first tag to its last."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from reactorl._decl.reactor import Reactor
+from reactorl._program.elaborate import elaborate
+from reactorl._program.program import Program
+from reactorl._program.rules import check_main_has_no_ports
+from reactorl._runtime.live import Live
+from reactorl._runtime.options import TraceDetail, make_options
+from reactorl._runtime.recording import Recording
+
+if TYPE_CHECKING:
+    from reactorl._runtime.result import Result
+    from reactorl.tag import Duration
+
+
+def run(
+    main: type[Reactor] | Reactor | Program,
+    *,
+    workers: int | None = None,
+    fast: bool = False,
+    timeout: Duration | None = None,
+    keepalive: bool | None = None,
+    seed: int = 0,
+    trace: TraceDetail = False,
+    check: bool = False,
+    start_time: int | None = None,
+    freeze: bool = True,
+    record: bool | str | os.PathLike[str] = False,
+    replay: Recording | str | os.PathLike[str] | None = None,
+    shuffle: int = 0,
+) -> Result:
+    """Run ``main`` until it ends, and say how it went.
+
+    It ends at one final tag, at which ``shutdown`` reactions run: at the timeout, one
+    microstep after ``request_stop()``, or when no event is left. The result is the same
+    for any number of workers.
+
+    Args:
+        main: A reactor class, a configured reactor (``Main(width=4)``), or a Program.
+        workers: Threads that run reactions, the caller's included. None: one per core.
+        fast: Do not wait until the wall clock reaches a tag.
+        timeout: Logical duration after which the run ends; events at exactly that time
+            still happen.
+        keepalive: Wait for physical actions when no event is left. None: if there are
+            any physical actions.
+        seed: What all random streams of the run are derived from.
+        trace: Note what happens: reactions, ports set, events. ``"values"`` also tells
+            arrays and objects apart by their content.
+        check: Find what makes runs differ: values changed after they were sent, global
+            random state. Slow, one worker.
+        start_time: Time of the first tag, in nanoseconds since 1970. None: now, and 0
+            if ``fast``.
+        freeze: Make NumPy arrays read-only when they are sent.
+        record: Note what comes from the physical world, for ``replay``; a path also
+            saves it there.
+        replay: Take everything physical from a recording instead.
+        shuffle: For tests: another order of ready reactions for each value. The trace
+            must not change.
+
+    Raises:
+        ProgramError: The program is not legal.
+        ReactionError: A body raised; the original exception is its ``__cause__``.
+        AccessError: A body touched what its reaction does not declare.
+        KeyboardInterrupt: Ctrl-C; reactors were torn down, threads ended.
+    """
+    program = as_program(main)
+    check_main_has_no_ports(program)
+    options = make_options(
+        program,
+        workers=workers,
+        fast=fast,
+        timeout=timeout,
+        keepalive=keepalive,
+        seed=seed,
+        start_time=start_time,
+        trace=trace,
+        check=check,
+        freeze=freeze,
+        shuffle=shuffle,
+    )
+    noted = None if record is False else Recording()
+    if replay is not None and not isinstance(replay, Recording):
+        replay = Recording.load(replay)
+    live = Live(program, options, record=noted, replay=replay)
+    try:
+        if live.start() == "running":
+            live.after(live.session.run())
+        live.finished()
+        result = live.result()
+    finally:
+        try:
+            live.close()
+        finally:
+            if noted is not None and not isinstance(record, bool):
+                noted.save(record)
+    return result
+
+
+def as_program(main: Any) -> Program:  # noqa: ANN401
+    """Return the Program of a class, a configured reactor, or itself.
+
+    Raises:
+        TypeError: It is something else.
+        ProgramError: It is not legal.
+    """
+    if isinstance(main, Program):
+        return main
+    if isinstance(main, Reactor) or (
+        isinstance(main, type) and issubclass(main, Reactor)
+    ):
+        return elaborate(main)
+    msg = f"run() takes a Reactor class, a configured reactor or a Program, not {main!r}"
+    raise TypeError(msg)

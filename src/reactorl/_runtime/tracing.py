@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From the core's numbers to a Trace with names."""
+
+from __future__ import annotations
+
+from array import array
+from functools import cache
+from typing import TYPE_CHECKING
+
+from reactorl.tag import Tag
+from reactorl.trace.record import Event, ReactionRecord, TagRecord, Trace
+from reactorl.trace.value_text import value_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from reactorl._program.program import Program
+    from reactorl._runtime.plan import Planned
+
+
+def trigger_name(program: Program, planned: Planned, trigger: int) -> str:
+    """Return the full name of a timer or action, or what a delay stage delays."""
+    if trigger >= planned.first_stage:
+        stage = planned.stages[trigger - planned.first_stage]
+        arrow = "~>" if stage.physical else "after"
+        return f"{program.channel_name(stage.source)} {arrow} {stage.delay or 0}"
+    if trigger >= planned.first_action:
+        return program.element_name(program.actions[trigger - planned.first_action])
+    return program.element_name(program.timers[trigger])
+
+
+def make_trace(
+    program: Program, planned: Planned, words: bytes, values: Sequence[object]
+) -> Trace:
+    """Return the trace that the core noted; the form is told in ``trace_log.hpp``."""
+    return Trace(tuple(_tags(program, planned, array("q", words), iter(values))))
+
+
+def _tags(
+    program: Program, planned: Planned, words: array[int], values: Iterator[object]
+) -> Iterator[TagRecord]:
+    name_of = cache(lambda trigger: trigger_name(program, planned, trigger))
+    channel_of = cache(lambda slot: program.channel_name(planned.slot_channel[slot]))
+    reaction_of = cache(program.reaction_name)
+    take = iter(words).__next__
+    end = len(words)
+    at = 0
+    while at < end:
+        tag = Tag(take(), take())
+        count = take()
+        at += 3
+        reactions = []
+        for _ in range(count):
+            reaction, flags, mode, sets = take(), take(), take(), take()
+            slots = [take() for _ in range(sets)]
+            events, used = _events(take, name_of)
+            at += 4 + sets + used
+            entry = "reset" if flags & 2 else "history"
+            modes = (
+                ()
+                if mode < 0
+                else (f"{program.element_name(program.modes[mode])} {entry}",)
+            )
+            reactions.append(
+                ReactionRecord(
+                    reaction=reaction_of(reaction),
+                    missed_deadline=bool(flags & 1),
+                    sets=tuple((channel_of(s), _text(next(values))) for s in slots),
+                    events=events,
+                    modes=modes,
+                )
+            )
+        stage_events, used = _events(take, name_of)
+        at += used
+        yield TagRecord(tag, tuple(reactions), stage_events)
+
+
+def _events(
+    take: Callable[[], int], name_of: Callable[[int], str]
+) -> tuple[tuple[Event, ...], int]:
+    count = take()
+    events = []
+    for _ in range(count):
+        trigger, time, step = take(), take(), take()
+        events.append(Event(name_of(trigger), None if step < 0 else Tag(time, step)))
+    return tuple(events), 1 + 3 * count
+
+
+def _text(kept: object) -> str:
+    """Return the text of what the core kept: a scalar, a type, or (text,)."""
+    if isinstance(kept, type):
+        return f"<{kept.__name__}>"
+    if isinstance(kept, tuple):
+        return str(kept[0])
+    return value_text(kept, deep=False)

@@ -1,0 +1,3 @@
+"""x"""
+ILLEGAL = (1,)
+Illegal = int

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trace files: the canonical text between a header and a closing line.
+
+The header says what ran (format version, digest of the program, seed, options); the
+closing line counts the tags and carries a digest, so a cut or changed file is refused.
+A name that ends in ``.gz`` is compressed. Equal traces give equal files, byte for byte.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+import threading
+import zlib
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Final, NoReturn, TypeAlias
+
+from reactorl.errors import TraceError
+from reactorl.position import Position
+from reactorl.trace.record import TagRecord, Trace
+from reactorl.trace.text import lines, parse_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+VERSION: Final = 1
+"""The format this package writes, and the only one it reads."""
+
+_HEADER: Final = "reactorl trace"
+_CLOSING: Final = "end "
+_AGAIN: Final = "Run the program again to get a whole one."
+
+Scalar: TypeAlias = bool | int | float | str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SavedTrace:
+    """A trace with what is needed to know which run it came from."""
+
+    trace: Trace
+    program: str = ""  # digest of the program
+    seed: int = 0
+    options: Mapping[str, Scalar] = field(default_factory=dict)
+
+
+def save(path: str | os.PathLike[str], saved: SavedTrace | Trace) -> None:
+    """Write a trace to ``path``, which appears whole or not at all.
+
+    Args:
+        path: Where to; a name that ends in ``.gz`` is compressed.
+        saved: The trace, alone or with what ran.
+    """
+    if isinstance(saved, Trace):
+        saved = SavedTrace(saved)
+    target = Path(path)
+    facts = {
+        "program": saved.program,
+        "seed": saved.seed,
+        "options": dict(saved.options),
+    }
+    with _replacing(target) as file:
+        head = f"{_HEADER} {VERSION} {json.dumps(facts, sort_keys=True)}\n"
+        file.write(head.encode())
+        seen = hashlib.sha256(head.encode())
+        count = 0
+        for line in lines(saved.trace):
+            count += line.startswith("(")
+            data = line.encode()
+            seen.update(data)
+            file.write(data)
+        file.write(f"{_CLOSING}{count} tags {seen.hexdigest()}\n".encode())
+
+
+def load(path: str | os.PathLike[str]) -> SavedTrace:
+    """Read a trace file.
+
+    Raises:
+        TraceError: It is cut, changed, of another version, or no trace file; names
+            the file, the line, and what to do.
+    """
+    source = Path(path)
+    reader = _Reader(source)
+    with _opened(source) as file:
+        program, seed, options = reader.header(file)
+        trace = Trace(tuple(reader.body(file)))
+    return SavedTrace(trace, program, seed, options)
+
+
+class _Reader:
+    """One pass over a file, keeping count for errors and for the closing line."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._seen = hashlib.sha256()
+        self._number = 0
+
+    def header(self, file: IO[bytes]) -> tuple[str, int, Mapping[str, Scalar]]:
+        """Read the first line."""
+        line = next(self._lines(file), "")
+        if not line.startswith(f"{_HEADER} "):
+            self._refuse("this is not a trace file", "Give a file that save() wrote.")
+        version, _, rest = line[len(_HEADER) + 1 :].partition(" ")
+        if version != str(VERSION):
+            self._refuse(
+                f"format version {version}, this package reads {VERSION}",
+                "Run the program again, or read it with the version that wrote it.",
+            )
+        try:
+            facts = json.loads(rest)
+            program, seed, options = facts["program"], facts["seed"], facts["options"]
+        except (ValueError, KeyError, TypeError):
+            self._refuse("the header is damaged", _AGAIN)
+        return program, seed, options
+
+    def body(self, file: IO[bytes]) -> Iterator[TagRecord]:
+        """Read the tags and check the closing line."""
+        count = 0
+        closing = ""
+
+        def body_lines() -> Iterator[str]:
+            nonlocal closing
+            for line in self._lines(file):
+                if line.startswith(_CLOSING):
+                    closing = line
+                    return
+                yield line
+
+        for record in parse_lines(body_lines(), file=str(self._path), first=2):
+            count += 1
+            yield record
+        # The digest covers everything before the closing line.
+        if not closing:
+            self._refuse("the file was cut: no closing line", _AGAIN)
+        if closing != f"{_CLOSING}{count} tags {self._seen.hexdigest()}":
+            self._refuse("the file was changed after it was written", _AGAIN)
+        if next(self._lines(file), None) is not None:
+            self._refuse("there is more after the closing line", _AGAIN)
+
+    def _lines(self, file: IO[bytes]) -> Iterator[str]:
+        while True:
+            self._number += 1
+            try:
+                data = file.readline()
+                line = data.decode()
+            except (OSError, EOFError, zlib.error):
+                self._refuse("damaged or cut compressed data", _AGAIN)
+            except UnicodeDecodeError:
+                self._refuse("not UTF-8 text", "Give a file that save() wrote.")
+            if not data:
+                return
+            if not line.endswith("\n"):
+                self._refuse("the file was cut in this line", _AGAIN)
+            if not line.startswith(_CLOSING):
+                self._seen.update(data)
+            yield line[:-1]
+
+    def _refuse(self, what: str, remedy: str) -> NoReturn:
+        raise TraceError(what, Position(str(self._path), self._number), remedy)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    with path.open("rb") as raw:
+        if path.suffix != ".gz":
+            yield raw
+            return
+        with gzip.GzipFile(fileobj=raw, mode="rb") as file:
+            yield file  # type: ignore[misc]
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[IO[bytes]]:
+    """Write beside ``path`` and move there once everything is on the disk."""
+    unique = f"{os.getpid()}-{threading.get_ident()}"
+    beside = path.with_name(f".{path.name}.{unique}.tmp")
+    try:
+        with beside.open("xb") as raw:
+            if path.suffix == ".gz":
+                # No name and no time, so that equal traces give equal files.
+                with gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as file:
+                    yield file  # type: ignore[misc]
+            else:
+                yield raw
+            raw.flush()
+            os.fsync(raw.fileno())
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)

@@ -1,0 +1,378 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A free-threaded CPython 3.14, built from Debian's source package into a cache.
+
+A build becomes visible by one rename, so the cache never holds half of one. A lock lets
+one process build while others wait.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import http.client
+import json
+import os
+import platform
+import shutil
+import signal
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+EXECUTABLE = "python3.14t"
+CORE_MINUTES, OPTIMIZED_CORE_MINUTES = 10, 40  # what a build takes, for the estimate
+
+RELEASES = {  # version: sha256 of Debian's archive; tried in this order
+    "3.14.7": "3b48dac8fb59f62eaa67ac83c1eb12bda1b7a08406dd286e252c11a66be27f81",
+    "3.14.6": "143b1dddefaec3bd2e21e3b839b34a2b7fb9842272883c576420d605e9f30c63",
+    "3.14.5": "7e32597b99e5d9a39abed35de4693fa169df3e5850d4c334337ffd6a19a36db6",
+    "3.14.4": "d923c51303e38e249136fc1bdf3568d56ecb03214efdef48516176d3d7faaef8",
+}
+
+# What CPython is built against, and the Debian package that has it.
+HEADERS = {
+    "openssl/ssl.h": "libssl-dev",
+    "ffi.h": "libffi-dev",
+    "zlib.h": "zlib1g-dev",
+    "bzlib.h": "libbz2-dev",
+    "lzma.h": "liblzma-dev",
+    "sqlite3.h": "libsqlite3-dev",
+    "readline/readline.h": "libreadline-dev",
+}
+
+# Run by a candidate: fails where a module that pip or NumPy needs is missing.
+PROBE = """
+import ctypes, ensurepip, json, ssl, sys, sysconfig, venv, zlib
+var = sysconfig.get_config_var
+print(json.dumps({
+    "version": sys.version_info[:2],
+    "free_threaded": bool(var("Py_GIL_DISABLED")),
+    "optimized": "--enable-optimizations" in (var("CONFIG_ARGS") or ""),
+}))
+"""
+
+
+class Unavailable(Exception):
+    """One way to an interpreter is closed; the message says why."""
+
+
+def fail(reason: str) -> NoReturn:
+    """Close the way that is being tried."""
+    raise Unavailable(reason)
+
+
+@dataclass(frozen=True)
+class Cache:
+    """The per-user directory for builds, and which kind of build is wanted."""
+
+    root: Path
+    optimize: bool
+
+    def prefix(self, version: str) -> Path:
+        """Where the build of ``version`` lives once it is complete."""
+        kind = "-optimized" if self.optimize else ""
+        return self.root / f"{version}t{kind}-{platform.machine()}"
+
+
+def say(message: str) -> None:
+    """Show one line on stderr."""
+    print(message, file=sys.stderr, flush=True)
+
+
+# --- Judging a candidate --------------------------------------------------------------
+
+
+def call(command: Sequence[str | Path], *, given: str = "", timeout: float = 60) -> str:
+    """Run a command, ``given`` being its stdin, and return its stdout.
+
+    Raises:
+        Unavailable: It cannot start, fails, or takes longer than ``timeout`` seconds.
+    """
+    name = f"{Path(command[0]).name} {' '.join(map(str, command[1:]))}".splitlines()[0]
+    try:
+        result = subprocess.run(
+            command,
+            input=given,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        fail(f"`{name}` took longer than {timeout:.0f} s")
+    except OSError as error:
+        fail(f"`{name}` does not start: {error.strerror}")
+    if result.returncode != 0:
+        # The first line says what failed; tools that chain causes end with the root.
+        lines = [line.strip() for line in result.stderr.splitlines() if line.strip()]
+        reason = "; ".join(dict.fromkeys([*lines[:1], *lines[-1:]]))
+        fail(reason or f"`{name}` failed with status {result.returncode}")
+    return result.stdout
+
+
+def check(python: Path, *, optimize: bool = False) -> Path:
+    """Return ``python`` if it is a free-threaded 3.14 that can make environments.
+
+    Raises:
+        Unavailable: It is not.
+    """
+    facts = json.loads(call([python, "-I", "-c", PROBE]))
+    wrong = None
+    if facts["version"] != [3, 14]:
+        wrong = "is Python {}.{}".format(*facts["version"])
+    elif not facts["free_threaded"]:
+        wrong = "has the GIL"
+    elif optimize and not facts["optimized"]:
+        wrong = "was not built with --enable-optimizations"
+    if wrong:
+        fail(f"{python} {wrong}")
+    with tempfile.TemporaryDirectory() as scratch:
+        call([python, "-I", "-m", "venv", "--without-pip", scratch])
+    return python
+
+
+# --- The cache ------------------------------------------------------------------------
+
+
+def from_cache(cache: Cache) -> Path:
+    """Take what an earlier run built."""
+    for version in RELEASES:
+        python = cache.prefix(version) / "bin" / EXECUTABLE
+        if python.exists():
+            return check(python)
+    fail(f"none in {cache.root}")
+
+
+def from_source(cache: Cache) -> Path:
+    """Build one from Debian's source package, or wait for who is building already."""
+    if packages := missing_packages():
+        fail(f"first run: apt-get install {' '.join(packages)}")
+    mirrors = debian_mirrors()
+    with locked(cache.root) as lock:
+        with contextlib.suppress(Unavailable):
+            return from_cache(cache)  # built while this process waited for the lock
+        for leftover in cache.root.glob("build-*"):
+            shutil.rmtree(leftover, ignore_errors=True)
+        version, archive = download_any(mirrors, cache.root)
+        python = build(version, archive, cache, lock)
+        archive.unlink()
+    return python
+
+
+@contextlib.contextmanager
+def locked(root: Path) -> Iterator[int]:
+    """Hold the cache's lock, waiting for it; gives the lock's file descriptor.
+
+    Whoever inherits the descriptor holds the lock too. The build hands it to its
+    children, so nobody starts a second build while an orphan of a killed one runs.
+    """
+    root.mkdir(parents=True, exist_ok=True)
+    with (root / "lock").open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"Another process is at work in {root}; waiting for it to finish.")
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield file.fileno()
+
+
+def missing_packages() -> list[str]:
+    """Debian packages without which CPython cannot be built completely."""
+    missing = [tool for tool in ("gcc", "make") if shutil.which(tool) is None]
+    if "gcc" in missing:
+        return missing
+    source = "".join(
+        f"#if !__has_include(<{header}>)\n{package}\n#endif\n"
+        for header, package in HEADERS.items()
+    )
+    return [*missing, *call(["gcc", "-E", "-P", "-x", "c", "-"], given=source).split()]
+
+
+def debian_mirrors() -> list[str]:
+    """The mirrors apt is configured with, each ending in a slash."""
+    uris = call(["apt-get", "indextargets", "--format", "$(REPO_URI)"]).split()
+    usable = [uri.rstrip("/") + "/" for uri in uris if uri.startswith(("http", "file"))]
+    if not usable:
+        fail("apt is configured with no mirror")
+    return list(dict.fromkeys(usable))
+
+
+def download_any(mirrors: Sequence[str], directory: Path) -> tuple[str, Path]:
+    """Fetch the first release that a mirror has; returns its version and archive."""
+    reasons = []
+    for version, sha256 in RELEASES.items():
+        for mirror in mirrors:
+            name = f"python3.14_{version}.orig.tar.xz"
+            url = f"{mirror}pool/main/p/python3.14/{name}"
+            try:
+                return version, download(url, sha256, directory)
+            except Unavailable as error:
+                reasons.append(f"{url}: {error}")
+    fail("; ".join(reasons))
+
+
+def download(url: str, sha256: str, directory: Path) -> Path:
+    """Fetch ``url`` into ``directory``; what does not match ``sha256`` is not kept.
+
+    Under its own name a file is complete and verified: it is written under another one
+    and renamed at the end.
+    """
+    target = directory / url.rpartition("/")[2]
+    if target.exists() and digest(target) == sha256:
+        return target
+    part = target.with_name(f"{target.name}.part")
+    say(f"Fetching {url}")
+    try:
+        with urllib.request.urlopen(url, timeout=60) as answer, part.open("wb") as file:
+            shutil.copyfileobj(answer, file)
+            file.flush()
+            os.fsync(file.fileno())
+        if (found := digest(part)) != sha256:
+            fail(f"checksum is {found}, expected {sha256}")
+        part.replace(target)
+    except (OSError, http.client.HTTPException) as error:
+        fail(str(error) or type(error).__name__)
+    finally:
+        part.unlink(missing_ok=True)
+    return target
+
+
+def digest(path: Path) -> str:
+    """The file's sha256, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+# --- The build ------------------------------------------------------------------------
+
+
+def build(version: str, archive: Path, cache: Cache, lock: int) -> Path:
+    """Build ``version`` and put it in its place in the cache, whole or not at all."""
+    prefix = cache.prefix(version)
+    jobs = len(os.sched_getaffinity(0))
+    minutes = (OPTIMIZED_CORE_MINUTES if cache.optimize else CORE_MINUTES) / jobs
+    say(
+        f"Building free-threaded CPython {version} into {prefix}\n"
+        f"This happens once and takes about {minutes:.0f} minutes on {jobs} cores."
+    )
+    # pip is left out: every environment made with this interpreter gets its own.
+    # The profile of an optimized build comes from running the test suite.
+    kind = "--enable-optimizations" if cache.optimize else "--disable-test-modules"
+    options = (
+        "--disable-gil",
+        kind,
+        "--with-ensurepip=no",
+        "--without-static-libpython",
+    )
+    progress = Progress()
+    with tempfile.TemporaryDirectory(dir=cache.root, prefix="build-") as scratch:
+        stage = Path(scratch, "stage")
+        try:
+            progress.show("unpack")
+            source = unpack(archive, Path(scratch))
+            step = Runner(source, cache.root / f"{prefix.name}.log", lock, progress)
+            step.run("configure", "./configure", f"--prefix={prefix}", *options)
+            units = 760 if cache.optimize else 300
+            step.run("compile", "make", f"-j{jobs}", units=units)
+            step.run("install", "make", "install", f"DESTDIR={stage}")
+        finally:
+            progress.close()
+        made = stage / prefix.relative_to(prefix.anchor)
+        check(made / "bin" / EXECUTABLE, optimize=cache.optimize)
+        os.sync()
+        shutil.rmtree(prefix, ignore_errors=True)  # a build that no longer works
+        made.replace(prefix)
+    return check(prefix / "bin" / EXECUTABLE, optimize=cache.optimize)
+
+
+def unpack(archive: Path, directory: Path) -> Path:
+    """Unpack ``archive`` and return the directory that was in it."""
+    try:
+        with tarfile.open(archive) as tar:
+            if hasattr(tarfile, "data_filter"):  # not before 3.11.4
+                tar.extraction_filter = tarfile.data_filter
+            tar.extractall(directory)
+    except tarfile.TarError as error:  # also: this Python was built without lzma
+        fail(f"cannot unpack {archive}: {error}")
+    return next(path for path in directory.iterdir() if path.is_dir())
+
+
+class Progress:
+    """A live line on a terminal; elsewhere a line per step and one each minute."""
+
+    def __init__(self) -> None:
+        self._live = sys.stderr.isatty()
+        self._begin = self._last_line = time.monotonic()
+        self._step = ""
+
+    def show(self, step: str, done: str = "") -> None:
+        """Say which step runs, how much of it is done, and the time since the start."""
+        now = time.monotonic()
+        minutes, seconds = divmod(int(now - self._begin), 60)
+        line = f"  {minutes}:{seconds:02}  {step} {done}"
+        if self._live:
+            print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
+        elif step != self._step or now - self._last_line >= 60:
+            say(line.rstrip())
+            self._last_line = now
+        self._step = step
+
+    def close(self) -> None:
+        """Leave the live line."""
+        if self._live:
+            say("")
+
+
+@dataclass(frozen=True)
+class Runner:
+    """Runs the commands of a build, showing how far they are."""
+
+    directory: Path
+    log: Path
+    lock: int
+    progress: Progress
+
+    def run(self, name: str, *command: str, units: int = 0) -> None:
+        """Run ``command``; ``units`` is about how many files it compiles.
+
+        Its children are killed with it if this process is interrupted.
+        """
+        # An outer make's variables would tie an inner one to its jobs.
+        outer = ("MAKE", "MFLAGS", "PYTHON")
+        env = {k: v for k, v in os.environ.items() if not k.startswith(outer)}
+        compiled = 0
+        with self.log.open("wb") as output, self.log.open("rb") as view:
+            process = subprocess.Popen(
+                command,
+                cwd=self.directory,
+                env=env,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                pass_fds=(self.lock,),
+            )
+            try:
+                while process.poll() is None:
+                    compiled += view.read().count(b" -c ")
+                    share = f"{min(compiled / units, 0.99):.0%}" if units else ""
+                    self.progress.show(name, share)
+                    time.sleep(0.1)
+            except BaseException:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+                raise
+        if process.returncode != 0:
+            lines = self.log.read_text(errors="replace").splitlines()
+            say("\n".join(["", *lines[-10:]]))
+            fail(f"`{' '.join(command)}` failed; its output is in {self.log}")
