@@ -44,7 +44,7 @@ comma := ,
 # Builds the core and its tests, without Python, and runs them.
 define cpp_tests
 	@export PATH="$(CURDIR)/.venv/gil/bin:$$PATH"; \
-	cmake -S . -B $(1) -G Ninja -Wno-dev --log-level=WARNING \
+	cmake -S . -B $(1) -G Ninja --log-level=WARNING \
 	  -DREACTORL_PYTHON=OFF -DREACTORL_TESTS=ON -DREACTORL_WERROR=ON $(2) >/dev/null; \
 	cmake --build $(1); \
 	$(3) ctest --test-dir $(1) --output-on-failure --no-tests=error

@@ -366,5 +366,5 @@ NB_MODULE(_core, m) {
 
   m.def("values",
         [](nb::object ports) { return steal(port_values(ports.ptr())); }, "ports"_a,
-        "The values of a multiport's channels, as a list.");
+        "The values of a multiport's present channels, in order.");
 }

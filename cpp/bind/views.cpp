@@ -369,16 +369,20 @@ auto port_values(PyObject* ports) -> PyObject* {
     return nullptr;
   }
   const Py_ssize_t width = PyTuple_GET_SIZE(ports);
-  PyObject* list = PyList_New(width);
+  PyObject* list = PyList_New(0);
   for (Py_ssize_t i = 0; list != nullptr && i < width; ++i) {
     PyObject* port = PyTuple_GET_ITEM(ports, i);
-    PyObject* value = Py_TYPE(port) == port_type ? port_value(port, nullptr)
-                                                 : PyObject_GetAttrString(port, "value");
-    if (value == nullptr) {
-      Py_DECREF(list);
-      return nullptr;
+    if (Py_TYPE(port) != port_type) {
+      PyErr_SetString(PyExc_TypeError, "values() needs a multiport");
+      Py_CLEAR(list);
+      break;
     }
-    PyList_SET_ITEM(list, i, value);
+    PyObject* value = port_value(port, nullptr);  // checks that it may be read
+    if (value != nullptr && current_worker()->scheduler->present(as_port(port).slot)) {
+      if (PyList_Append(list, value) != 0) Py_CLEAR(list);
+    }
+    if (value == nullptr) Py_CLEAR(list);
+    Py_XDECREF(value);
   }
   return list;
 }

@@ -32,7 +32,7 @@ auto new_action(const ViewIdentity& id, SlotId slot, TriggerId trigger, PyObject
                 const std::vector<std::uint32_t>& writers) -> PyObject*;
 auto new_mode(const ViewIdentity& id, const std::vector<std::uint32_t>& resetting,
               const std::vector<std::uint32_t>& resuming) -> PyObject*;
-/// The values of a tuple of ports, as a list.
+/// The values of those of a tuple of ports that are present, as a list.
 auto port_values(PyObject* ports) -> PyObject*;
 
 }  // namespace reactorl::bind

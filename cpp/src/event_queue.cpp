@@ -68,6 +68,13 @@ void EventQueue::put(Tag tag, TriggerId trigger) {
   std::push_heap(heap_.begin(), heap_.end(), std::greater<>{});
 }
 
+void EventQueue::keep(const std::function<bool(const Entry&)>& wanted) {
+  std::erase_if(heap_, [&](const Entry& entry) { return !wanted(entry); });
+  std::ranges::sort(heap_);  // a sorted list is a heap
+  const auto twice = std::ranges::unique(heap_);
+  heap_.erase(twice.begin(), twice.end());
+}
+
 void EventQueue::pop() {
   std::pop_heap(heap_.begin(), heap_.end(), std::greater<>{});
   heap_.pop_back();

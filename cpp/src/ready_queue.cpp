@@ -46,6 +46,8 @@ ReadyQueue::ReadyQueue(const Plan& plan, std::uint64_t shuffle)
     segments_[i].base = base;
     base += capacity;
   }
+  // Whoever looks ahead may see a place taken before the entry is there.
+  for (std::size_t i = 0; i < plan.reactions.size(); ++i) entries_[i].store(kNone);
 }
 
 void ReadyQueue::begin(Epoch epoch) {
@@ -177,11 +179,13 @@ auto ReadyQueue::next_level(LevelId from) const -> LevelId {
   if (w >= used_words_) return kNone;
   std::uint64_t mask = ~std::uint64_t{0} << (from % 64);
   for (; w < used_words_; ++w, mask = ~std::uint64_t{0}) {
-    for (std::uint64_t bits = used_[w].load(std::memory_order_acquire) & mask; bits != 0;
-         bits &= bits - 1) {
-      const auto level = static_cast<LevelId>(w * 64) +
-                         static_cast<LevelId>(std::countr_zero(bits));
+    // Read anew for each level: what was unfinished a moment ago may have added to a
+    // higher level before it finished.
+    while (const std::uint64_t bits = used_[w].load(std::memory_order_acquire) & mask) {
+      const int bit = std::countr_zero(bits);
+      const auto level = static_cast<LevelId>(w * 64) + static_cast<LevelId>(bit);
       if (unfinished_[level].load(std::memory_order_acquire) != 0) return level;
+      mask &= bit == 63 ? 0 : ~std::uint64_t{0} << (bit + 1);
     }
   }
   return kNone;
@@ -201,6 +205,11 @@ auto ReadyQueue::look_ahead(WorkerId worker) -> ReactionId {
   //    successors before it finished, so they are seen below.
   std::array<ReactionId, kMaxBlockers> blockers;
   std::size_t blocker_count = 0;
+  // Asked twice about claims: a reaction may pass from one that claims it to one that
+  // looked ahead, and must not be missed between the two.
+  for (WorkerId other = 0; other < workers_; ++other) {
+    if (other != worker && running_[other].running.load() == kClaiming) return kNone;
+  }
   for (WorkerId other = 0; other < workers_; ++other) {
     if (other == worker) continue;
     const std::uint32_t r = running_[other].running.load();
@@ -218,6 +227,7 @@ auto ReadyQueue::look_ahead(WorkerId worker) -> ReactionId {
       for (std::uint32_t i = 0; i < tail; ++i) {
         if (++inspected > kMaxInspected) return kNone;
         const ReactionId reaction = entries_[segment.base + i].load();
+        if (reaction == kNone) continue;  // being added by one that blocks it anyway
         const std::uint64_t state = state_[reaction].load();
         if (state < stamp(kQueued) || state == stamp(kDone)) continue;
         bool free = state == stamp(kQueued);

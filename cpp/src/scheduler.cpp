@@ -22,7 +22,7 @@ auto is_physical(TriggerKind kind) -> bool {
 }  // namespace
 
 Scheduler::Scheduler(const Plan& plan, Options options, Host& host)
-    : plan_(plan),
+    : plan_(plan.validated()),
       options_(options),
       host_(host),
       ports_(plan.slots),
@@ -35,7 +35,6 @@ Scheduler::Scheduler(const Plan& plan, Options options, Host& host)
       triggers_(plan.triggers.size()),
       triggers_in_(plan.modes.size()),
       workers_(std::make_unique<Worker[]>(plan.workers)) {
-  plan.validate();
   static std::atomic<std::uint64_t> serial{0};
   const std::uint64_t mine = ++serial;
   for (WorkerId w = 0; w < plan.workers; ++w) {
@@ -77,7 +76,7 @@ void Scheduler::preload(TriggerId trigger, Tag tag, Value value) {
 void Scheduler::stop_at(Tag tag) { stop_ = std::min(stop_, tag); }
 
 auto Scheduler::start() -> Status {
-  clock_.start(options_.start);
+  inbox_.open(clock_, options_.start);
   const Time start = clock_.start_time();
   if (stop_ != kLastTag) stop_.time = add_time(start, stop_.time);
   if (options_.timeout != kForever) {
@@ -87,7 +86,7 @@ auto Scheduler::start() -> Status {
   for (TriggerId t = 0; t < triggers_.size(); ++t) {
     const Trigger& trigger = plan_.triggers[t];
     TriggerState& state = triggers_[t];
-    state.standing_still = !modes_.active(trigger.scope);
+    state.standing_still = !modes_.active(trigger.scope) && !recorded(t);
     for (auto& event : state.pending.take_all()) {
       const Tag tag{add_time(start, event.tag.time), event.tag.microstep};
       state.pending.insert(tag, std::move(event.value));
@@ -186,8 +185,10 @@ auto Scheduler::wait_for(Tag tag) -> bool {
     }
     return true;
   }
+  // What arrived since the next tag was computed is seen here; what arrives later
+  // raises the signal.
   const std::uint32_t seen = woken_.epoch();
-  if (stop_requested_.load()) return false;
+  if (stop_requested_.load() || inbox_.waiting()) return false;
   const Time wait = idle ? kNap : tag.time - clock_.now();
   if (wait > 0) {
     host_.leave(0);
@@ -250,9 +251,21 @@ void Scheduler::finish_tag() {
     for (const auto& entry : workers_[w].outbox) queue_.put(entry.tag, entry.trigger);
     workers_[w].outbox.clear();
   }
+  if (queue_.size() > compact_at_) compact_queue();
   if (options_.trace) log_.end_tag(ended_);
   if (modes_.any() && !ended_) commit_modes();
   ++tags_run_;
+}
+
+void Scheduler::compact_queue() {
+  // Moved and removed events leave entries behind; without this a program that keeps
+  // moving an alarm would collect them until the alarm's time.
+  queue_.keep([this](const EventQueue::Entry& entry) {
+    return entry.trigger == kNone ||
+           (!triggers_[entry.trigger].standing_still &&
+            triggers_[entry.trigger].pending.contains(entry.tag));
+  });
+  compact_at_ = std::max<std::size_t>(1024, 2 * queue_.size());
 }
 
 void Scheduler::forward_delayed() {

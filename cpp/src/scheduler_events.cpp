@@ -7,7 +7,7 @@
 namespace reactorl {
 
 void Scheduler::put_timer(TriggerId timer, Tag tag) {
-  if (tag > stop_) return;
+  if (tag > stop_ || tag.time == kForever) return;
   triggers_[timer].pending.insert(tag, Value());
   queue_.put(tag, timer);
 }
@@ -41,8 +41,8 @@ auto Scheduler::place(TriggerId id, Tag wanted, Value value) -> std::optional<Ta
     }
   }
   if (tag <= now_) tag = next_microstep(now_);
-  while (state.pending.contains(tag)) tag = next_microstep(tag);
-  if (tag > stop_) return std::nullopt;
+  while (tag.time != kForever && state.pending.contains(tag)) tag = next_microstep(tag);
+  if (tag > stop_ || tag.time == kForever) return std::nullopt;  // never happens
   state.last = tag;
   state.has_last = true;
   state.pending.insert(tag, std::move(value));
@@ -88,10 +88,18 @@ void Scheduler::switch_mode(Worker& worker, ModeId mode, bool reset) {
   if (options_.trace) worker.notes.mode(mode, reset);
 }
 
+auto Scheduler::recorded(TriggerId trigger) const -> bool {
+  const TriggerKind kind = plan_.triggers[trigger].kind;
+  return options_.replay &&
+         (kind == TriggerKind::kPhysical || kind == TriggerKind::kPhysicalStage);
+}
+
 void Scheduler::commit_modes() {
   const Modes::Change change = modes_.commit(now_.time);
   for (const ModeId mode : change.left) {
-    for (const TriggerId t : triggers_in_[mode]) triggers_[t].standing_still = true;
+    for (const TriggerId t : triggers_in_[mode]) {
+      triggers_[t].standing_still = !recorded(t);
+    }
   }
   for (const ModeId mode : change.entered_by_reset) restart(mode);
   for (const ModeId mode : change.entered_by_history) resume(mode);
@@ -126,6 +134,7 @@ void Scheduler::enqueue_entries() {
 
 void Scheduler::restart(ModeId mode) {
   for (const TriggerId t : triggers_in_[mode]) {
+    if (recorded(t)) continue;
     TriggerState& state = triggers_[t];
     static_cast<void>(state.pending.take_all());
     state.has_last = false;
@@ -139,13 +148,18 @@ void Scheduler::restart(ModeId mode) {
 void Scheduler::resume(ModeId mode) {
   const Time left_at = modes_.left_at(mode, clock_.start_time());
   for (const TriggerId t : triggers_in_[mode]) {
+    if (recorded(t)) continue;
     TriggerState& state = triggers_[t];
     state.standing_still = false;
-    if (state.has_last) state.last.time = add_time(state.last.time, now_.time - left_at);
+    const Tag last = state.last;
+    if (state.has_last) state.last.time = add_time(last.time, now_.time - left_at);
     for (auto& event : state.pending.take_all()) {
       Tag tag = delayed(now_, std::max<Time>(event.tag.time - left_at, 0));
-      while (state.pending.contains(tag)) tag = next_microstep(tag);
-      if (tag > stop_) continue;
+      while (tag.time != kForever && state.pending.contains(tag)) {
+        tag = next_microstep(tag);
+      }
+      if (tag > stop_ || tag.time == kForever) continue;
+      if (state.has_last && event.tag == last) state.last = tag;
       state.pending.insert(tag, std::move(event.value));
       queue_.put(tag, t);
     }

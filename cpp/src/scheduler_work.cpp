@@ -144,7 +144,10 @@ void Scheduler::execute(Worker& worker, ReactionId reaction) {
     if (options_.trace) worker.notes.begin(reaction, missed);
     bool ok = true;
     if (plan.forward_from != kNone) {
-      set(worker, plan.forward_to, ports_.value(plan.forward_from).copy());
+      // Another channel of the same multiport may have triggered it.
+      if (present(plan.forward_from)) {
+        set(worker, plan.forward_to, ports_.value(plan.forward_from).copy());
+      }
     } else if (costs_.start(reaction)) {
       const Time begin = Clock::ticks_now();
       ok = host_.invoke(reaction, missed);

@@ -10,6 +10,8 @@ namespace reactorl {
 namespace {
 
 constexpr int kSpinsPerLook = 64;
+constexpr unsigned kSeatBits = 16;
+constexpr std::uint64_t kSeatMask = (1U << kSeatBits) - 1;
 constexpr Time kMillisecond = 1'000'000;
 
 }  // namespace
@@ -35,8 +37,9 @@ void WorkerPool::start_threads() {
 
 void WorkerPool::open(WorkerId helpers) {
   if (threads_.empty()) start_threads();
-  seats_.store(static_cast<std::int32_t>(helpers));
-  phase_.fetch_add(1);
+  const std::uint64_t next = phase_.load() + 1;
+  seats_.store((next << kSeatBits) | helpers);
+  phase_.store(next);
   if (spinning_.load() < helpers) opened_.raise();
 }
 
@@ -62,7 +65,7 @@ void WorkerPool::help(WorkerId worker) {
       continue;
     }
     seen = phase;
-    if (seats_.fetch_sub(1) <= 0) continue;
+    if (!take_seat(phase)) continue;
     host_.enter(worker);
     inside_.fetch_add(1);
     // Checked after announcing oneself: either this thread sees the phase closed, or
@@ -73,6 +76,15 @@ void WorkerPool::help(WorkerId worker) {
     host_.leave(worker);
   }
   host_.thread_ends(worker);
+}
+
+auto WorkerPool::take_seat(std::uint64_t phase) -> bool {
+  std::uint64_t seats = seats_.load();
+  // A latecomer from an earlier phase must not take a seat that it will not use.
+  while ((seats >> kSeatBits) == phase && (seats & kSeatMask) > 0) {
+    if (seats_.compare_exchange_weak(seats, seats - 1)) return true;
+  }
+  return false;
 }
 
 void WorkerPool::await_phase(std::uint64_t seen) {

@@ -9,6 +9,7 @@ where to begin.
 from __future__ import annotations
 
 from importlib import import_module
+from types import FunctionType
 from typing import TYPE_CHECKING
 
 from reactorl._decl.action import Action, LogicalAction, PhysicalAction
@@ -135,9 +136,16 @@ _LAZY = {
 }
 
 
+def _public(thing: object) -> object:
+    """Make tracebacks and help() show the public path of a class or function."""
+    if isinstance(thing, type | FunctionType):
+        thing.__module__ = __name__
+    return thing
+
+
 def __getattr__(name: str) -> object:
     if name in _LAZY:
-        value: object = getattr(import_module(_LAZY[name]), name)
+        value = _public(getattr(import_module(_LAZY[name]), name))
         globals()[name] = value
         return value
     msg = f"module {__name__!r} has no attribute {name!r}"
@@ -148,11 +156,5 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-for _name in __all__:  # tracebacks and help() show the public path
-    if hasattr(globals().get(_name), "__module__") and not _name.isupper():
-        _thing = globals()[_name]
-        if isinstance(_thing, type) or callable(_thing):
-            try:
-                _thing.__module__ = __name__
-            except (AttributeError, TypeError):
-                continue
+for _name in __all__:
+    _public(globals().get(_name))

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from reactorl.tag import Tag
+from reactorl.tag import FOREVER, Tag
 
 if TYPE_CHECKING:
     from reactorl._program.program import ActionNode
@@ -88,7 +88,8 @@ def schedule(
         payload: The value.
 
     Returns:
-        The tag of the event, or None if it was dropped.
+        The tag of the event, or None if it was dropped. An event at the end of time
+        never happens.
     """
     trigger = Trigger("action", action.id)
     tag = now.delay(action.min_delay + max(delay, 0))
@@ -110,7 +111,7 @@ def schedule(
     if tag <= now:
         tag = now.delay(0)
     tag = queue.free(trigger, tag)
-    if tag > stop:
+    if tag > stop or tag.time == FOREVER:
         return None
     queue.put(Waiting(trigger, tag, payload))
     return tag

@@ -79,7 +79,7 @@ class Run:
         self._precedence = Precedence(program, self.roots)
         self._choice = Random(options.choice_seed)
         self.queue = EventQueue()
-        self._modes = Modes(program)
+        self.modes = Modes(program, options.start_time)
         self.channels = [Slot() for _ in program.channel_port]
         self.actions = [Slot() for _ in program.actions]
         self.last: dict[int, Tag] = {}  # action -> tag of its latest schedule call
@@ -94,8 +94,8 @@ class Run:
         """Run from the start to the final tag."""
         for timer in self.program.timers:
             event = Waiting(Trigger("timer", timer.id), self.start)
-            if not self._modes.active(timer.scope):
-                self._modes.suspend(event, timer.offset)
+            if not self.modes.active(timer.scope):
+                self.modes.suspend(event, timer.offset)
             elif timer.offset <= self.stop.time - self.start.time:
                 event.tag = Tag(self.start.time + timer.offset, 0)
                 self.queue.put(event)
@@ -110,7 +110,7 @@ class Run:
                 return Trace(tuple(records))
             if self._stop_requested:
                 self.stop = min(self.stop, self.now.delay(0))
-            self._modes.commit(self.now, self.stop, self.queue)
+            self.modes.commit(self.now, self.stop, self.queue, self.last)
             self.now = self._next_tag()
         msg = f"more than {self.options.max_tags} tags"
         raise RuntimeError(msg)
@@ -141,21 +141,21 @@ class Run:
         for reaction in self._owed():
             self._waiting.add(reaction.id)
             self._started.add(reaction.id)
-        self._modes.reset_due = {
-            mode for mode in self._modes.reset_due if not self._modes.active(mode)
+        self.modes.reset_due = {
+            mode for mode in self.modes.reset_due if not self.modes.active(mode)
         }
         if final:
             self._waiting |= {
                 reaction.id
                 for reaction in self.program.reactions
                 if reaction.on_shutdown
-                and (reaction.scope == NO_SCOPE or reaction.scope in self._modes.visited)
+                and (reaction.scope == NO_SCOPE or reaction.scope in self.modes.visited)
             }
         for event in self.queue.take(self.now):
             self._fire(event)
         for event in [event for event in self._physical if event.tag == self.now]:
             self._physical.remove(event)
-            if self._modes.active(self._modes.scope_of(event.trigger)):
+            if self.modes.active(self.modes.scope_of(event.trigger)):
                 self._fire(event)
 
         ran = {}
@@ -173,10 +173,10 @@ class Run:
         return [
             reaction
             for reaction in self.program.reactions
-            if self._modes.active(reaction.scope)
+            if self.modes.active(reaction.scope)
             and (
                 (reaction.on_startup and reaction.id not in self._started)
-                or (reaction.on_reset and reaction.scope in self._modes.reset_due)
+                or (reaction.on_reset and reaction.scope in self.modes.reset_due)
             )
         ]
 
@@ -191,7 +191,7 @@ class Run:
                     self.queue.put(Waiting(trigger, again))
                 self._trigger(lambda node: trigger.id in node.trigger_timers)
             case "action":
-                self.actions[trigger.id] = Slot(True, event.payload)
+                self.actions[trigger.id] = Slot(present=True, value=event.payload)
                 self._trigger(lambda node: trigger.id in node.trigger_actions)
             case "stage":
                 for connection in self._stages[trigger.id]:
@@ -209,7 +209,7 @@ class Run:
 
     def _trigger(self, is_triggered: Callable[[ReactionNode], bool]) -> None:
         for node in self.program.reactions:
-            if is_triggered(node) and self._modes.active(node.scope):
+            if is_triggered(node) and self.modes.active(node.scope):
                 assert node.id not in self._done, "triggered after it ran"
                 self._waiting.add(node.id)
 
@@ -254,7 +254,7 @@ class Run:
         modes = []
         if doing.mode is not None:
             mode, entry = doing.mode
-            self._modes.requested[node.reactor] = doing.mode
+            self.modes.requested[node.reactor] = doing.mode
             name_of_mode = self.program.element_name(self.program.modes[mode])
             modes.append(f"{name_of_mode} {entry}")
         return ReactionRecord(
@@ -267,7 +267,7 @@ class Run:
         for stage, connections in self._stages.items():
             first = connections[0]
             slot = self.channels[self.roots[first.source]]
-            if not slot.present or not self._modes.active(first.scope):
+            if not slot.present or not self.modes.active(first.scope):
                 continue
             trigger = Trigger("stage", stage)
             tag = self.queue.free(trigger, self.now.delay(first.delay or 0))
@@ -277,7 +277,8 @@ class Run:
             if kept:
                 self.queue.put(Waiting(trigger, tag, slot.value))
             event = Event(
-                f"{name} {arrow} {first.delay or 0}", self.elapsed(tag) if kept else None
+                f"{name} {arrow} {first.delay or 0}",
+                self.elapsed(tag) if kept else None,
             )
             events.append(event)
         return tuple(events)
@@ -294,7 +295,7 @@ class Run:
     def put(self, channel: int, value: object) -> None:
         """Make a channel present."""
         assert self.roots[channel] == channel, "something else drives this channel"
-        self.channels[channel] = Slot(True, value)
+        self.channels[channel] = Slot(present=True, value=value)
 
     def is_late(self, node: ReactionNode) -> bool:
         """Whether the deadline of a reaction has passed; the options know."""
@@ -309,7 +310,10 @@ class Run:
         self._stop_requested = True
 
     def _physical_events(self) -> list[Waiting]:
-        ids = {self.program.element_name(action): action.id for action in self.program.actions}
+        ids = {
+            self.program.element_name(action): action.id
+            for action in self.program.actions
+        }
         return [
             Waiting(
                 Trigger("action", ids[name]),

@@ -25,10 +25,12 @@ class Suspended:
 class Modes:
     """The current mode of every modal reactor, and all events that stand still."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, start: int) -> None:
         self._program = program
         self._stages = stages(program)
-        self._initial = {mode.reactor: mode.id for mode in program.modes if mode.initial}
+        self._initial = {
+            mode.reactor: mode.id for mode in program.modes if mode.initial
+        }
         self._current = dict(sorted(self._initial.items()))
         self._suspended: list[Suspended] = []
         self.requested: dict[int, tuple[int, Entry]] = {}
@@ -37,7 +39,10 @@ class Modes:
         """Modes entered by reset whose reset reactions have not run yet."""
         self.visited: set[int] = set()
         """Modes that have ever been active."""
-        self._visit()
+        self._left_at = {mode.id: start for mode in program.modes}
+        """When the clock of a mode stopped, if it stands still."""
+        self._running = self._active_modes()
+        self.visited |= self._running
 
     def active(self, scope: int) -> bool:
         """Whether ``scope`` and all modes around it are current."""
@@ -60,8 +65,17 @@ class Modes:
         """Let an event stand still until its mode is active."""
         self._suspended.append(Suspended(event, remaining))
 
-    def commit(self, now: Tag, stop: Tag, queue: EventQueue) -> None:
-        """Switch modes after all work of the tag ``now``, outermost reactors first."""
+    def commit(
+        self, now: Tag, stop: Tag, queue: EventQueue, last: dict[int, Tag]
+    ) -> None:
+        """Switch modes after all work of the tag ``now``, outermost reactors first.
+
+        Args:
+            now: The tag.
+            stop: Events after this tag are lost.
+            queue: The waiting events.
+            last: Action -> the tag that the latest call of schedule() gave.
+        """
         entered: dict[int, Entry] = {}
         for reactor in self._current:
             around = self._program.reactors[reactor].scope
@@ -75,17 +89,33 @@ class Modes:
 
         for mode, entry in entered.items():
             if entry == "reset":
-                self._reset(mode, queue)
+                self._reset(mode, queue, last)
+        before, self._running = self._running, self._active_modes()
+        for mode in before - self._running:
+            self._left_at[mode] = now.time
         self._stop_the_clocks(now, queue)
         self._start_the_clocks(now, stop, queue)
-        self._visit()
+        for mode in self._running - before:
+            # Spacing is local time as well.
+            for action in self._program.actions:
+                if action.scope == mode and action.id in last:
+                    tag = last[action.id]
+                    stood = now.time - self._left_at[mode]
+                    last[action.id] = Tag(tag.time + stood, tag.microstep)
+        self.visited |= self._running
 
-    def _reset(self, mode: int, queue: EventQueue) -> None:
-        """Discard all that waits in ``mode``; restart its timers; owe it a reset."""
+    def _active_modes(self) -> set[int]:
+        return {mode.id for mode in self._program.modes if self.active(mode.id)}
+
+    def _reset(self, mode: int, queue: EventQueue, last: dict[int, Tag]) -> None:
+        """Forget all that waits in ``mode``; restart its timers; owe it a reset."""
         queue.events = [e for e in queue.events if self.scope_of(e.trigger) != mode]
         self._suspended = [
             s for s in self._suspended if self.scope_of(s.event.trigger) != mode
         ]
+        for action in self._program.actions:
+            if action.scope == mode:
+                last.pop(action.id, None)
         for timer in self._program.timers:
             if timer.scope == mode:
                 # As if it had never been active: the full offset remains.
@@ -110,8 +140,3 @@ class Modes:
             tag = queue.free(trigger, now.delay(suspended.remaining))
             if tag <= stop:
                 queue.put(Waiting(trigger, tag, suspended.event.payload))
-
-    def _visit(self) -> None:
-        for mode in self._program.modes:
-            if self.active(mode.id):
-                self.visited.add(mode.id)

@@ -35,7 +35,7 @@ def _check(
     assert doing is not None, "no reaction is running"
     if what not in allowed:
         name = run.program.reaction_name(doing.node.id)
-        raise AccessError(name, element, access, doing.node.where, "declare it")
+        raise AccessError(name, element, doing.node.where, access, "declare it")
     return doing
 
 
@@ -136,15 +136,17 @@ class ActionView:
     def schedule(self, delay: Duration = 0, value: object = None) -> None:
         doing = self._touching("schedules")
         run, action = self._run, self._action
-        tag = schedule(
-            run.queue,
-            action,
-            last=run.last.get(action.id),
-            now=run.now,
-            stop=run.stop,
-            delay=nanoseconds(delay),
-            payload=value,
-        )
+        tag = None
+        if run.modes.active(action.scope):
+            tag = schedule(
+                run.queue,
+                action,
+                last=run.last.get(action.id),
+                now=run.now,
+                stop=run.stop,
+                delay=nanoseconds(delay),
+                payload=value,
+            )
         if tag is not None:
             run.last[action.id] = tag
         event = Event(self._name, None if tag is None else run.elapsed(tag))

@@ -47,7 +47,7 @@ def test_a_class_gives_its_declarations() -> None:
     assert Leaf.__reactor__.elements["y"] is Leaf.y
     assert "x" in dir(Leaf)
     with pytest.raises(AttributeError, match="'Leaf' has no attribute 'z'"):
-        _ = Leaf.z  # type: ignore[attr-defined]
+        _ = Leaf.z
 
 
 def test_declarations_know_their_line() -> None:
@@ -62,7 +62,7 @@ def test_a_second_definition_in_one_body_is_refused() -> None:
 
         class Twice(Reactor):
             x = Input[int]()
-            x = Output[int]()  # type: ignore[assignment]
+            x = Output[int]()
 
     assert caught.value.where is not None
     assert caught.value.where.file.endswith(THIS_FILE)
@@ -74,14 +74,14 @@ def test_a_method_cannot_replace_a_declaration_nor_the_reverse() -> None:
         class Method(Reactor):
             x = Input[int]()
 
-            def x(self) -> None: ...  # type: ignore[no-redef]  # noqa: F811
+            def x(self) -> None: ...  # noqa: F811
 
     with pytest.raises(DeclarationError, match="defined twice"):
 
         class Port(Reactor):
             def x(self) -> None: ...
 
-            x = Input[int]()  # type: ignore[assignment]  # noqa: F811
+            x = Input[int]()  # noqa: F811
 
 
 def test_two_reactions_of_one_name_are_refused() -> None:
@@ -110,6 +110,22 @@ def test_one_declaration_has_one_name() -> None:
         class Alias(Reactor):
             x = Input[int]()
             y = x
+
+
+def test_one_contained_reactor_has_one_name() -> None:
+    with pytest.raises(DeclarationError, match=r"same object as reactor Twice\.a"):
+
+        class Twice(Reactor):
+            a = Leaf(bias=0)
+            b = a
+
+
+def test_what_is_deleted_is_not_declared() -> None:
+    class Deleted(Reactor):
+        x = Input[int]()
+        del x
+
+    assert elaborate(Deleted).ports == ()
 
 
 @pytest.mark.parametrize("name", ["tag", "name", "connect", "random", "_p_x", "build"])
@@ -155,7 +171,7 @@ def test_a_reactor_class_can_be_generic() -> None:
     T = TypeVar("T")
 
     class Box(Reactor, Generic[T]):
-        x = Input[T]()  # type: ignore[misc]
+        x = Input[T]()
 
     assert elaborate(Box[int]()).ports[0].name == "x"
 
@@ -173,7 +189,7 @@ def test_parameters_are_read_only_and_have_defaults() -> None:
 
 def test_unknown_and_missing_parameters_are_refused() -> None:
     with pytest.raises(UnknownNameError, match="Did you mean 'gain'"):
-        Leaf(gian=2, bias=0)  # type: ignore[call-arg]
+        Leaf(gian=2, bias=0)
     with pytest.raises(DeclarationError, match="needs the parameter 'bias'"):
         Leaf()
     with pytest.raises(DeclarationError, match="needs the parameter 'bias'"):
@@ -226,7 +242,7 @@ def test_a_parameter_of_another_class_has_no_value() -> None:
         n: int = param(2)
 
     class Wide(Reactor):
-        a = MultiInput[int](Other.__reactor__.params["n"])  # type: ignore[arg-type]
+        a = MultiInput[int](Other.__reactor__.params["n"])
 
     with pytest.raises(DeclarationError, match="enclosing class"):
         elaborate(Wide)
@@ -274,22 +290,22 @@ def test_only_parameters_can_be_declared_again() -> None:
     ):
 
         class Again(Base):
-            x = Output[int]()  # type: ignore[assignment]
+            x = Output[int]()
 
     with pytest.raises(DeclarationError, match=r"reaction Again\.first clashes"):
 
-        class Again(Base):  # type: ignore[no-redef]
+        class Again(Base):
             @reaction(startup)
             def first(self) -> None: ...
 
     with pytest.raises(DeclarationError, match=r"would hide reaction Base\.first"):
 
-        class Again(Base):  # type: ignore[no-redef]
+        class Again(Base):
             def first(self) -> None: ...
 
     with pytest.raises(DeclarationError, match=r"write gain = param\(...\)"):
 
-        class Again(Base):  # type: ignore[no-redef]
+        class Again(Base):
             gain = 7
 
 
@@ -310,16 +326,16 @@ def test_a_declaration_cannot_hide_an_inherited_method() -> None:
     with pytest.raises(DeclarationError, match=r"would hide Helper.rate"):
 
         class Hider(Helper):
-            rate: int = param(2)  # type: ignore[assignment]
+            rate: int = param(2)
 
 
 def test_a_mixin_that_is_no_reactor_may_bring_methods() -> None:
     class Mixin:
         def build(self) -> None:
-            self.add("extra", Base)  # type: ignore[attr-defined]
+            self.add("extra", Base)
 
     class Mixed(Reactor, Mixin):
-        build = Mixin.build  # type: ignore[assignment]
+        build = Mixin.build
 
     assert [r.path for r in elaborate(Mixed).reactors] == ["main", "main.extra"]
 
@@ -331,7 +347,7 @@ def test_bodies_take_self_alone_and_end_at_once() -> None:
     with pytest.raises(DeclarationError, match="other arguments than self"):
 
         class Args(Reactor):
-            @reaction(startup)  # type: ignore[arg-type]
+            @reaction(startup)
             def go(self, x: int) -> None: ...
 
     with pytest.raises(DeclarationError, match="coroutine or a generator"):
@@ -354,7 +370,7 @@ def test_effects_and_sources_are_lists() -> None:
         class Single(Reactor):
             y = Output[int]()
 
-            @reaction(startup, effects=y)  # type: ignore[arg-type]
+            @reaction(startup, effects=y)
             def go(self) -> None: ...
 
 
@@ -438,7 +454,7 @@ def test_signatures_refuse_strangers_and_repetitions() -> None:
     with pytest.raises(DeclarationError, match="can only be a trigger"):
 
         class Late(Reactor):
-            @reaction(startup, effects=[startup])  # type: ignore[list-item]
+            @reaction(startup, effects=[startup])
             def go(self) -> None: ...
 
     with pytest.raises(DeclarationError, match="which is not a name"):
@@ -546,9 +562,9 @@ def test_a_mode_is_opened_only_where_it_is_declared() -> None:
 
 def test_state_takes_a_default_or_a_factory() -> None:
     with pytest.raises(DeclarationError, match="not both"):
-        state(1, factory=list)  # type: ignore[call-overload]
+        state(1, factory=list)
     with pytest.raises(DeclarationError, match="needs a default or a factory"):
-        state()  # type: ignore[call-overload]
+        state()
 
 
 def test_outside_build_the_structure_is_fixed() -> None:

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Classes become one frozen program: ids, names, parameters, banks, build()."""
 
+import gc
+import tracemalloc
+
 import pytest
 
 from reactorl import (
@@ -100,14 +103,14 @@ def test_members_that_are_alike_share_their_parameters() -> None:
 
     assert program.reactors[2].params is program.reactors[5].params
     with pytest.raises(TypeError):
-        program.reactors[2].params["gain"] = 4  # type: ignore[index]
+        program.reactors[2].params["gain"] = 4
 
 
 def test_a_class_and_a_configured_reactor_both_make_a_program() -> None:
     assert len(elaborate(Grid).reactors) == 5
     assert len(elaborate(Grid(n=7)).reactors) == 10
     with pytest.raises(DeclarationError, match="not 3"):
-        elaborate(3)  # type: ignore[arg-type]
+        elaborate(3)
 
 
 def test_elaborating_twice_gives_the_same_program() -> None:
@@ -328,13 +331,13 @@ def test_times_are_durations_and_not_negative(delay: int) -> None:
     for declaration in made.values():
         cls = type(Reactor)("Bad", (Reactor,), {"it": declaration})
         with pytest.raises(DelayError) as caught:
-            elaborate(cls)  # type: ignore[arg-type]
+            elaborate(cls)
         assert caught.value.where == declaration.where
 
 
 def test_an_unknown_policy_is_refused() -> None:
     class Main(Reactor):
-        a = LogicalAction[int](0, 0, "defre")  # type: ignore[arg-type]
+        a = LogicalAction[int](0, 0, "defre")
 
     with pytest.raises(UnknownNameError, match="Did you mean 'defer'"):
         elaborate(Main)
@@ -377,6 +380,30 @@ def test_only_run_refuses_ports_of_the_main_reactor() -> None:
     check_main_has_no_ports(elaborate(Grid))
 
 
+def test_a_small_reactor_takes_at_most_two_kib() -> None:
+    count = 3000
+    main = Row(width=count)
+    elaborate(main)
+
+    gc.collect()
+    tracemalloc.start()
+    program = elaborate(main)
+    gc.collect()
+    taken, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert len(program.connections) == count
+    assert taken / count <= 2048
+
+
+class Row(Reactor):
+    width: int = param(1)
+    row = bank(Leaf, width=width)
+
+    def build(self) -> None:
+        self.connect(self.row.y, self.row.x, after=0)
+
+
 # -- build() -----------------------------------------------------------------------
 
 
@@ -395,7 +422,7 @@ def test_build_sees_parameters_children_and_widths() -> None:
             seen.extend(
                 [self.n, self.many.width, len(self.many), self.leaf.gain, len(self.row)]
             )
-            seen.extend([added is self.extra, added.gain, len(more)])  # type: ignore[attr-defined]
+            seen.extend([added is self.extra, added.gain, len(more)])
 
     program = elaborate(Main(n=4))
 
@@ -447,7 +474,7 @@ def test_one_reactor_has_one_place() -> None:
 def test_parameters_are_given_in_one_place() -> None:
     class Main(Reactor):
         def build(self) -> None:
-            self.add("a", Leaf(gain=1), gain=2)  # type: ignore[call-overload]
+            self.add("a", Leaf(gain=1), gain=2)
 
     with pytest.raises(DeclarationError, match="in two places"):
         elaborate(Main)

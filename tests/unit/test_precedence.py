@@ -412,4 +412,4 @@ def _graph(edges: list[tuple[int, int]], deadlines: list[int | None]) -> type[Re
             source = getattr(self, f"n{one}").out
             self.connect(source, getattr(getattr(self, f"n{other}"), f"i{k}"))
 
-    return type(Reactor)("Main", (Reactor,), {**children, "build": build})  # type: ignore[return-value]
+    return type(Reactor)("Main", (Reactor,), {**children, "build": build})

@@ -11,7 +11,7 @@ import pytest
 import reactorl
 
 ROOT = Path(reactorl.__file__).parent
-LAZY = {"Result", "drive", "run"}
+LAZY = set(reactorl._LAZY)
 # From the bottom; a row imports itself and rows above it in this list.
 ROWS = [
     {"errors", "tag", "position", "_core"},
@@ -49,7 +49,7 @@ def test_all_is_sorted_as_ruff_sorts_it_and_each_name_exists() -> None:
     for name in set(reactorl.__all__) - LAZY:
         assert hasattr(reactorl, name), name
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
-        _ = reactorl.nothing  # type: ignore[attr-defined]
+        _ = reactorl.nothing
 
 
 def test_public_classes_and_functions_show_the_public_path() -> None:
@@ -70,7 +70,8 @@ def test_layers_import_downwards_only() -> None:
             target = name.split(".")[1]
             if (layer, ".".join(name.split(".")[:2])) in ALLOWED:
                 continue
-            if level[target] > level[layer]:
+            # A public name of the package itself may be used above what it needs.
+            if level.get(target, level["_runtime"] + 1) > level[layer]:
                 wrong.append(f"{path.relative_to(ROOT)} imports {name}")
 
     assert wrong == []

@@ -59,7 +59,7 @@ def wires(program: Program) -> list[str]:
 def built(build: Callable[[Reactor], None], **children: object) -> Program:
     """Elaborate a main reactor with these children and this build()."""
     cls = type(Reactor)("Main", (Reactor,), {**children, "build": build})
-    return elaborate(cls)  # type: ignore[arg-type]
+    return elaborate(cls)
 
 
 # -- order -------------------------------------------------------------------------
@@ -67,7 +67,7 @@ def built(build: Callable[[Reactor], None], **children: object) -> Program:
 
 def test_a_bank_of_multiports_is_flattened_member_by_member() -> None:
     program = built(
-        lambda self: self.connect(self.a.out, self.b.inp),  # type: ignore[attr-defined]
+        lambda self: self.connect(self.a.out, self.b.inp),
         a=bank(Wide, width=2),
         b=Wide(width=4),
     )
@@ -82,7 +82,7 @@ def test_a_bank_of_multiports_is_flattened_member_by_member() -> None:
 
 def test_interleaved_is_channel_major_and_makes_a_full_mesh() -> None:
     program = built(
-        lambda self: self.connect(self.a.out, interleaved(self.a.inp)),  # type: ignore[attr-defined]
+        lambda self: self.connect(self.a.out, interleaved(self.a.inp)),
         a=bank(Wide, width=2),
     )
 
@@ -98,7 +98,7 @@ def test_lists_members_and_channels_are_joined_in_order() -> None:
     program = built(
         lambda self: self.connect(
             [self.a[1].out[1], self.b.out], [self.b.inp, self.a[0].inp[1]]
-        ),  # type: ignore[attr-defined]
+        ),
         a=bank(Wide, width=2),
         b=Node(),
     )
@@ -108,7 +108,7 @@ def test_lists_members_and_channels_are_joined_in_order() -> None:
 
 def test_broadcast_repeats_the_sources() -> None:
     program = built(
-        lambda self: self.connect(self.a.out, self.b.inp, broadcast=True),  # type: ignore[attr-defined]
+        lambda self: self.connect(self.a.out, self.b.inp, broadcast=True),
         a=Wide(),
         b=bank(Node, width=4),
     )
@@ -182,7 +182,7 @@ def test_delayed_targets_of_one_source_channel_share_a_stage() -> None:
 def test_wrong_delays_are_refused(after: int) -> None:
     with pytest.raises(DelayError):
         built(
-            lambda self: self.connect(self.a.out, self.b.inp, after=after),  # type: ignore[attr-defined]
+            lambda self: self.connect(self.a.out, self.b.inp, after=after),
             a=Node(),
             b=Node(),
         )
@@ -200,7 +200,10 @@ def test_wrong_delays_are_refused(after: int) -> None:
     ],
 )
 def test_widths_that_do_not_fit_warn(
-    left: int, right: int, broadcast: bool, text: str
+    left: int,
+    right: int,
+    broadcast: bool,  # noqa: FBT001
+    text: str,
 ) -> None:
     class Main(Reactor):
         a = Wide(width=left)
@@ -275,7 +278,7 @@ def test_an_inferred_width_is_known_in_the_childs_build() -> None:
 
         def build(self) -> None:
             self.add_bank("row", Node, width=len(self.inp))
-            self.connect(self.inp, self.row.inp)  # type: ignore[attr-defined]
+            self.connect(self.inp, self.row.inp)
 
     class Main(Reactor):
         a = bank(Node, width=3)
@@ -296,62 +299,61 @@ def test_an_inferred_width_is_known_in_the_childs_build() -> None:
 def test_widths_that_cannot_be_inferred_are_refused() -> None:
     with pytest.raises(WidthError, match="do not divide"):
         built(
-            lambda self: self.connect(self.a.out, self.b.inp),  # type: ignore[attr-defined]
+            lambda self: self.connect(self.a.out, self.b.inp),
             a=bank(Node, width=3),
             b=bank(Open, width=2),
         )
     with pytest.raises(WidthError, match="both take their width"):
         built(
-            lambda self: self.connect(self.a.out, [self.b.inp, self.c.inp]),  # type: ignore[attr-defined]
+            lambda self: self.connect(self.a.out, [self.b.inp, self.c.inp]),
             a=bank(Node, width=3),
             b=Open(),
             c=Open(),
         )
     with pytest.raises(WidthError, match="Declare the width"):
         built(
-            lambda self: self.connect(self.a.out, self.b.inp[0]),  # type: ignore[attr-defined]
+            lambda self: self.connect(self.a.out, self.b.inp[0]),
             a=Node(),
             b=Open(),
         )
     with pytest.raises(WidthError, match="comes from what is connected"):
-        built(lambda self: len(self.b.inp), b=Open())  # type: ignore[attr-defined]
+        built(lambda self: len(self.b.inp), b=Open())
 
 
 def test_channels_and_members_that_do_not_exist_are_refused() -> None:
     with pytest.raises(WidthError, match="the port has 2 channels"):
         built(
-            lambda self: self.connect(self.a.out[2], self.b.inp),  # type: ignore[attr-defined]
+            lambda self: self.connect(self.a.out[2], self.b.inp),
             a=Wide(),
             b=Node(),
         )
     with pytest.raises(WidthError, match="members 0 to 1"):
-        built(lambda self: self.a[2], a=bank(Node, width=2))  # type: ignore[attr-defined]
+        built(lambda self: self.a[2], a=bank(Node, width=2))
     with pytest.raises(WiringError, match="Count from 0"):
-        built(lambda self: self.a.out[-1], a=Wide())  # type: ignore[attr-defined]
+        built(lambda self: self.a.out[-1], a=Wide())
     with pytest.raises(WiringError, match="is one channel"):
-        built(lambda self: self.a.out[0], a=Node())  # type: ignore[attr-defined]
+        built(lambda self: self.a.out[0], a=Node())
 
 
 # -- who drives whom ---------------------------------------------------------------
 
 
 def test_a_channel_has_one_driver() -> None:
+    class Main(Reactor):
+        a = Node()
+        b = Node()
+        c = Node()
+
+        def build(self) -> None:
+            self.connect(self.a.out, self.c.inp)
+            self.connect(self.b.out, self.c.inp, after=0)
+
     with pytest.raises(WiringError, match=r"main\.c\.inp is driven a second time"):
-
-        class Main(Reactor):
-            a = Node()
-            b = Node()
-            c = Node()
-
-            def build(self) -> None:
-                self.connect(self.a.out, self.c.inp)
-                self.connect(self.b.out, self.c.inp, after=0)
-
         elaborate(Main)
 
     with pytest.raises(WiringError, match="driven a second time"):
         built(
-            lambda self: self.connect(self.a.out, [self.b.inp, self.b.inp]),  # type: ignore[attr-defined]
+            lambda self: self.connect(self.a.out, [self.b.inp, self.b.inp]),
             a=Wide(),
             b=Node(),
         )
@@ -388,7 +390,7 @@ def test_ports_on_the_wrong_side_are_refused() -> None:
 
         class Case(Main):
             def build(self) -> None:
-                self.connect(source(self), target(self))  # type: ignore[arg-type]  # noqa: B023
+                self.connect(source(self), target(self))  # noqa: B023
 
         with pytest.raises(WiringError, match="cannot be the"):
             elaborate(Case)
@@ -400,14 +402,14 @@ def test_only_own_ports_and_direct_children_are_in_reach() -> None:
 
     with pytest.raises(WiringError, match="out of reach of main"):
         built(
-            lambda self: self.connect(self.outer.inner.out, self.b.inp),  # type: ignore[attr-defined]
+            lambda self: self.connect(self.outer.inner.out, self.b.inp),
             outer=Outer(),
             b=Node(),
         )
     with pytest.raises(WiringError, match="is not a port of a reactor"):
-        built(lambda self: self.connect(3, self.b.inp), b=Node())  # type: ignore[attr-defined]
+        built(lambda self: self.connect(3, self.b.inp), b=Node())
     with pytest.raises(WiringError, match="only a multiport of a bank"):
-        built(lambda self: interleaved(self.b.inp), b=Wide())  # type: ignore[attr-defined]
+        built(lambda self: interleaved(self.b.inp), b=Wide())
 
 
 def test_a_circle_of_connections_alone_is_refused() -> None:
@@ -529,7 +531,7 @@ def test_forwarded_connections_are_simple(options: dict[str, bool]) -> None:
             with self.red:
                 self.connect(self.a.out, self.out)
             with self.green:
-                self.connect(self.b.out, self.out, **options)  # type: ignore[arg-type]
+                self.connect(self.b.out, self.out, **options)
 
     with pytest.raises(WiringError, match="shares its target with another mode"):
         elaborate(Main)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -60,6 +61,8 @@ class EventQueue {
   [[nodiscard]] auto top() const -> const Entry& { return heap_.front(); }
   void pop();
   [[nodiscard]] auto size() const -> std::size_t { return heap_.size(); }
+  /// Removes all entries but those that `wanted` wants, and all but one of equal ones.
+  void keep(const std::function<bool(const Entry&)>& wanted);
 
  private:
   std::vector<Entry> heap_;

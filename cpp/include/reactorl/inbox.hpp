@@ -24,12 +24,21 @@ class Inbox {
     Value value;
   };
 
+  /// Starts `clock`; events that came before count from its start.
+  void open(Clock& clock, Time start) {
+    const std::lock_guard lock(mutex_);
+    clock.start(start);
+    open_ = true;
+    for (Event& event : events_) event.stamp = add_time(clock.start_time(), event.stamp);
+  }
   /// Stamps the event `delay` after now.
   void put(TriggerId trigger, Time delay, Value value, const Clock& clock) {
     const std::lock_guard lock(mutex_);
-    events_.push_back({trigger, add_time(clock.now(), delay), std::move(value)});
+    const Time stamp = open_ ? add_time(clock.now(), delay) : delay;
+    events_.push_back({trigger, stamp, std::move(value)});
     waiting_.store(true);
   }
+  [[nodiscard]] auto waiting() const -> bool { return waiting_.load(); }
   [[nodiscard]] auto take() -> std::vector<Event> {
     if (!waiting_.load()) return {};
     const std::lock_guard lock(mutex_);
@@ -40,6 +49,7 @@ class Inbox {
  private:
   std::mutex mutex_;
   std::vector<Event> events_;  // guarded by mutex_
+  bool open_ = false;          // guarded by mutex_
   std::atomic<bool> waiting_{false};
 };
 

@@ -82,6 +82,11 @@ struct Plan {
   /// Throws `PlanError` if an id is out of range or a level does not increase along
   /// `downstream`.
   void validate() const;
+  /// The same, as an expression.
+  [[nodiscard]] auto validated() const -> const Plan& {
+    validate();
+    return *this;
+  }
 };
 
 }  // namespace reactorl

@@ -139,6 +139,7 @@ class Scheduler {
   void deliver_events();
   void finish_tag();
   void forward_delayed();
+  void compact_queue();
   void commit_modes();
   void restart(ModeId mode);
   void resume(ModeId mode);
@@ -151,6 +152,8 @@ class Scheduler {
   void drain_inbox();
   void put_timer(TriggerId timer, Tag tag);
   auto place(TriggerId trigger, Tag wanted, Value value) -> std::optional<Tag>;
+  /// Whether the events of `trigger` come from a recording, with their final tags.
+  [[nodiscard]] auto recorded(TriggerId trigger) const -> bool;
 
   // Within a tag (any worker).
   void run_reactions();
@@ -190,6 +193,7 @@ class Scheduler {
   Tag now_{};
   Tag stop_ = kLastTag;
   Epoch epoch_ = 0;
+  std::size_t compact_at_ = 1024;
   std::uint64_t tags_run_ = 0;
   std::uint64_t delivered_ = 0;
   std::uint64_t phases_ = 0;

@@ -56,6 +56,7 @@ class WorkerPool {
   void start_threads();
   void help(WorkerId worker);
   void await_phase(std::uint64_t seen);
+  auto take_seat(std::uint64_t phase) -> bool;
 
   Options options_;
   Host& host_;
@@ -64,7 +65,7 @@ class WorkerPool {
   std::vector<std::thread> threads_;
   std::atomic<bool> ending_{false};
   alignas(64) std::atomic<std::uint64_t> phase_{0};  // odd: open
-  std::atomic<std::int32_t> seats_{0};
+  std::atomic<std::uint64_t> seats_{0};  // phase * 2^16 + free seats
   alignas(64) std::atomic<WorkerId> inside_{0};
   std::atomic<WorkerId> spinning_{0};
   Signal opened_;

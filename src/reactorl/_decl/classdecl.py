@@ -138,6 +138,14 @@ class ClassDecl:
                     reaction.where,
                     "Give one of them another name.",
                 )
+        places: dict[int, Child] = {}
+        for child in self.children:
+            other = places.setdefault(id(child.handle), child)
+            if other is not child:
+                msg = f"{child.label} is the same object as {other.label}"
+                raise DeclarationError(
+                    msg, child.where, "Make a new reactor for each name."
+                )
         check_modes(self)
 
 

@@ -75,14 +75,16 @@ class ReactorType(type):
         cls.__reactor__.settle()
         return cls
 
-    def __getattr__(cls, name: str) -> Any:  # noqa: ANN401
-        """Return the declaration ``name`` of this class."""
-        if not name.startswith("__"):
-            found: Declaration | None = cls.__reactor__.elements.get(name)
-            if found is not None:
-                return found.handle if isinstance(found, Child) else found
-        msg = f"reactor class {cls.__name__!r} has no attribute {name!r}"
-        raise AttributeError(msg, name=name, obj=cls)
+    if not TYPE_CHECKING:  # type checkers know the attributes of each class
+
+        def __getattr__(cls, name: str) -> Any:  # noqa: ANN401
+            """Return the declaration ``name`` of this class."""
+            if not name.startswith("__"):
+                found: Declaration | None = cls.__reactor__.elements.get(name)
+                if found is not None:
+                    return found.handle if isinstance(found, Child) else found
+            msg = f"reactor class {cls.__name__!r} has no attribute {name!r}"
+            raise AttributeError(msg, name=name, obj=cls)
 
     def __dir__(cls) -> list[str]:
         return sorted({*super().__dir__(), *cls.__reactor__.elements})

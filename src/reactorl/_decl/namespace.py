@@ -65,6 +65,10 @@ class Namespace(dict[str, Any]):
             )
         super().__setitem__(name, value)
 
+    def __delitem__(self, name: str) -> None:
+        super().__delitem__(name)
+        self.declared.pop(name, None)
+
     def _refuse_second(self, name: str, first: Declaration | None) -> None:
         what = f"{self.owner}.{name} is defined twice in one class body"
         if first is not None:

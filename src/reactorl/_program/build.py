@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from reactorl.tag import Duration
 
 
+_RESERVED = frozenset(dir(Reactor))
+
+
 class BuildMode:
     """A mode as ``build()`` sees it: what is added inside ``with`` belongs to it."""
 
@@ -176,12 +179,7 @@ class Build:
             )
         cls = self.frame.layout.cls
         taken = name in self.frame.slots or name in cls.__reactor__.elements
-        if (
-            taken
-            or name.startswith("_p_")
-            or hasattr(Reactor, name)
-            or name in vars(cls)
-        ):
+        if taken or name.startswith("_p_") or name in _RESERVED or name in vars(cls):
             msg = f"{cls.__name__} has something named {name!r} already"
             raise DeclarationError(
                 msg,

@@ -16,6 +16,7 @@ from reactorl._decl.connection import evaluate_width
 from reactorl._decl.reactor import Reactor
 from reactorl._program import rules
 from reactorl._program.build import Build
+from reactorl._program.collector import collector_paused
 from reactorl._program.draft import Draft
 from reactorl._program.frame import Frame, Slot, members
 from reactorl._program.layout import Layout
@@ -34,7 +35,7 @@ from reactorl.errors import DeclarationError, ReactorlWarning, UnknownNameError
 from reactorl.position import here
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
     from reactorl._decl.bank import Child
     from reactorl._decl.reaction import Mention, Reaction
@@ -54,7 +55,8 @@ def elaborate(main: type[Reactor] | Reactor) -> Program:
             (Causality loops are found by ``levels.precedence``.)
     """
     draft = Draft()
-    _Elaboration(draft).run(main)
+    with collector_paused():
+        _Elaboration(draft).run(main)
     for text in draft.warnings:
         warnings.warn(text, ReactorlWarning, stacklevel=2)
     return draft.freeze()
@@ -368,10 +370,14 @@ class _Elaboration:
         frame: Frame,
         reaction: Reaction,
         role: str,
-        listed: Iterable[int | Mention],
+        listed: tuple[int | Mention, ...],
     ) -> tuple[int, ...]:
+        if not listed:
+            return ()
         first = self._draft.first_port
         own = first[frame.node.id]
+        if len(listed) == 1 and isinstance(listed[0], int):
+            return (own + listed[0],)
         found: dict[int, None] = {}
         for item in listed:
             if isinstance(item, int):

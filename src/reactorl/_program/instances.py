@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
+from reactorl._program.collector import collector_paused
 from reactorl.errors import AccessError
 
 if TYPE_CHECKING:
@@ -48,6 +49,9 @@ class Host(Protocol):
 class ChildView:
     """A contained reactor in a body: has the ports that some signature names."""
 
+    def __init__(self, name: str) -> None:
+        self._name = name  # within the parent, without index
+
 
 class BankView:
     """A contained bank in a body: a sequence of members.
@@ -55,7 +59,8 @@ class BankView:
     ``bank.port`` is the tuple of that port of all members.
     """
 
-    def __init__(self, members: tuple[ChildView, ...]) -> None:
+    def __init__(self, name: str, members: tuple[ChildView, ...]) -> None:
+        self._name = name
         self._members = members
 
     def __len__(self) -> int:
@@ -78,7 +83,20 @@ def instantiate(
     user's runs, so that a caller can tear them down if a ``setup()`` fails.
     """
     instances = [] if into is None else into
-    instances.extend(_bare(node, host) for node in program.reactors)
+    with collector_paused():
+        instances.extend(_bare(node, host) for node in program.reactors)
+        _show_own(program, host, instances)
+        _show_children(program, host, instances)
+        for instance in instances:
+            for state in type(instance).__reactor__.states:
+                setattr(instance, state.name, state.initial(instance))
+    for instance in instances:
+        instance.setup()
+    return instances
+
+
+def _show_own(program: Program, host: Host, instances: list[Reactor]) -> None:
+    """Give each reactor its own ports, actions, modes and watchdogs."""
     for port in program.ports:
         setattr(instances[port.reactor], port.name, host.port(port.reactor, port))
     for action in program.actions:
@@ -87,13 +105,6 @@ def instantiate(
         setattr(instances[mode.reactor], mode.name, host.mode(mode))
     for watchdog in program.watchdogs:
         setattr(instances[watchdog.reactor], watchdog.name, host.watchdog(watchdog))
-    _show_children(program, host, instances)
-    for instance in instances:
-        for state in type(instance).__reactor__.states:
-            setattr(instance, state.name, state.initial(instance))
-    for instance in instances:
-        instance.setup()
-    return instances
 
 
 def _bare(node: ReactorNode, host: Host) -> Reactor:
@@ -136,8 +147,7 @@ def _show_children(program: Program, host: Host, instances: list[Reactor]) -> No
                 continue
             view = views.get(port.reactor)
             if view is None:
-                view = views[port.reactor] = ChildView()
-                _show(program.reactors[port.reactor], view, instances, views)
+                view = _show(program.reactors[port.reactor], instances, views)
             if not hasattr(view, port.name):
                 setattr(view, port.name, host.port(reaction.reactor, port))
     banks = {
@@ -146,34 +156,34 @@ def _show_children(program: Program, host: Host, instances: list[Reactor]) -> No
         if node.bank_index is not None
     }
     for node in banks.values():
-        _show_tuples(instances[node.parent].__dict__[_bank_name(node)])
+        _show_tuples(instances[node.parent].__dict__[_base_name(node)])
 
 
-def _bank_name(node: ReactorNode) -> str:
-    return node.name.rpartition("[")[0]
+def _base_name(node: ReactorNode) -> str:
+    """Return the name under which a parent declares ``node``, alone or as a bank."""
+    return node.name if node.bank_index is None else node.name.rpartition("[")[0]
 
 
 def _show(
-    node: ReactorNode,
-    view: ChildView,
-    instances: list[Reactor],
-    views: dict[int, ChildView],
-) -> None:
+    node: ReactorNode, instances: list[Reactor], views: dict[int, ChildView]
+) -> ChildView:
     """Put the view of a contained reactor, with its whole bank, into its parent."""
+    name = _base_name(node)
     if node.bank_index is None or node.bank_width is None:
-        setattr(instances[node.parent], node.name, view)
-        return
+        views[node.id] = view = ChildView(name)
+        setattr(instances[node.parent], name, view)
+        return view
     first = node.id - node.bank_index  # members have ids in a row
-    members = tuple(
-        views.setdefault(first + i, ChildView()) for i in range(node.bank_width)
-    )
-    setattr(instances[node.parent], _bank_name(node), BankView(members))
+    members = tuple(ChildView(name) for _ in range(node.bank_width))
+    views.update(enumerate(members, first))
+    setattr(instances[node.parent], name, BankView(name, members))
+    return members[node.bank_index]
 
 
 def _show_tuples(bank: BankView) -> None:
     common: set[str] | None = None
     for member in bank:
-        names = set(vars(member))
+        names = {name for name in vars(member) if not name.startswith("_")}
         common = names if common is None else common & names
     for name in sorted(common or ()):
         setattr(bank, name, tuple(getattr(member, name) for member in bank))
@@ -183,54 +193,39 @@ def _show_tuples(bank: BankView) -> None:
 
 
 def explain_missing(
-    error: AttributeError, reaction: ReactionNode, program: Program, instance: Reactor
+    error: AttributeError, reaction: ReactionNode, program: Program
 ) -> AccessError | None:
     """Return what an AttributeError in a body really is, if a signature lacks a name.
 
     Ports of contained reactors that no signature lists do not exist in bodies, which
     costs nothing while all is well. This finds out afterwards what was meant.
-
-    Args:
-        error: What the body raised.
-        reaction: The reaction.
-        program: Its program.
-        instance: The reactor it is of.
     """
     node = program.reactors[reaction.reactor]
-    children: dict[str, ReactorNode] = {}
-    for other in program.reactors:
-        if other.parent == node.id:
-            name = other.name if other.bank_index is None else _bank_name(other)
-            children.setdefault(name, other)
-    owner, missing = _place_of(error.obj, instance), error.name
-    if owner == "" and missing in children:
-        ports = children[missing].cls.__reactor__.ports
-        listed = f"{missing}.{ports[0].name if ports else 'port'}"
-        element = f"{node.path}.{missing}"
-    elif owner in children and missing and _has_port(children[owner].cls, missing):
-        listed = f"{owner}.{missing}"
-        element = f"{node.path}.{listed}"
+    owner, missing = error.obj, error.name or ""
+    if isinstance(owner, ChildView | BankView):
+        is_view, name = True, owner._name
+    elif isinstance(owner, node.cls):
+        is_view, name = False, missing
     else:
         return None
+    child = _child(program, node.id, name)
+    if child is None:
+        return None
+    ports = [port.name for port in child.cls.__reactor__.ports]
+    if is_view and missing not in ports:
+        return None
+    listed = f"{name}.{missing}" if is_view else f"{name}.{(*ports, 'port')[0]}"
+    element = f"{node.path}.{listed if is_view else name}"
     fix = (
-        f"list what it reads in sources and what it sets in effects, for example: "
+        "list what it reads in sources and what it sets in effects, for example: "
         f"@reaction(..., sources=[{listed}])"
     )
-    name = program.reaction_name(reaction.id)
-    return AccessError(name, element, reaction.where, "uses", fix)
+    title = program.reaction_name(reaction.id)
+    return AccessError(title, element, reaction.where, "uses", fix)
 
 
-def _has_port(cls: type[Reactor], name: str) -> bool:
-    return any(port.name == name for port in cls.__reactor__.ports)
-
-
-def _place_of(thing: object, instance: Reactor) -> str | None:
-    """Return the name of the view ``thing`` in ``instance``; "" for itself."""
-    if thing is instance:
-        return ""
-    for name, value in vars(instance).items():
-        if value is thing:
-            return name
-        if isinstance(value, BankView) and any(member is thing for member in value):
-            return name
+def _child(program: Program, parent: int, name: str) -> ReactorNode | None:
+    for node in program.reactors:
+        if node.parent == parent and _base_name(node) == name:
+            return node
     return None

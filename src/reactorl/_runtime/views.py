@@ -35,8 +35,13 @@ class MultiPort(tuple[Any, ...]):
         """How many channels there are."""
         return len(self)
 
+    @property
+    def is_present(self) -> bool:
+        """Whether any channel is present at the current tag."""
+        return any(port.is_present for port in self)
+
     def values(self) -> list[Any]:
-        """Return the values of all channels, also of absent ones (the last value)."""
+        """Return the values of the present channels, in order."""
         return _core.values(self)
 
     def present(self) -> Iterator[tuple[int, Any]]:

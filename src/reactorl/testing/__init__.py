@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""For tests of reactor programs: probes, comparisons, and programs to try.
+
+``reactorl.testing.strategies`` needs Hypothesis and is imported on its own.
+"""
+
+from reactorl.testing.compare import assert_deterministic, assert_same_trace
+from reactorl.testing.illegal import Illegal, check
+from reactorl.testing.probes import Collector, Recorder, Stimulus, script
+
+__all__ = [
+    "Collector",
+    "Illegal",
+    "Recorder",
+    "Stimulus",
+    "assert_deterministic",
+    "assert_same_trace",
+    "check",
+    "script",
+]

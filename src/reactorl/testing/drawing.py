@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from reactorl.testing.class_drawing import ClassDrawing
 from reactorl.testing.plans import (
     ActionPlan,
     ChildPlan,
@@ -16,7 +17,6 @@ from reactorl.testing.plans import (
     PortPlan,
     TimerPlan,
 )
-from reactorl.testing.class_drawing import ClassDrawing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -147,7 +147,9 @@ class Drawing:
             params=tuple((f"k{number}_{i}", i) for i in range(self.number(0, 2))),
             ports=tuple(ports),
             timers=tuple(
-                TimerPlan(f"t{number}_{i}", self.number(0, 3), self.number(0, 4), mode())
+                TimerPlan(
+                    f"t{number}_{i}", self.number(0, 3), self.number(0, 4), mode()
+                )
                 for i in range(self.number(0, 2))
             ),
             actions=tuple(
@@ -159,7 +161,9 @@ class Drawing:
     def _input(self, name: str) -> PortPlan:
         width = self.one((None, None, None, 2, 3, 1, -1))
         mutable = self.chance(3)
-        return PortPlan(name, is_input=True, width=width, mutable=mutable, sends_lists=mutable)
+        return PortPlan(
+            name, is_input=True, width=width, mutable=mutable, sends_lists=mutable
+        )
 
     def _output(self, name: str) -> PortPlan:
         width = self.one((None, None, None, 2, 3, 1, 0))

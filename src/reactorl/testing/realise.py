@@ -7,16 +7,27 @@ from contextlib import nullcontext
 from types import new_class
 from typing import TYPE_CHECKING, Any
 
-from reactorl._decl.action import LogicalAction, PhysicalAction
-from reactorl._decl.bank import bank
-from reactorl._decl.connection import interleaved
-from reactorl._decl.mode import Mode, history, reset_to
-from reactorl._decl.param import param
-from reactorl._decl.port import Input, MultiInput, MultiOutput, Output
-from reactorl._decl.reaction import reaction
-from reactorl._decl.reactor import Reactor
-from reactorl._decl.state import state
-from reactorl._decl.timer import Timer, reset, shutdown, startup
+from reactorl import (
+    Input,
+    LogicalAction,
+    Mode,
+    MultiInput,
+    MultiOutput,
+    Output,
+    PhysicalAction,
+    Reactor,
+    Timer,
+    bank,
+    history,
+    interleaved,
+    param,
+    reaction,
+    reset,
+    reset_to,
+    shutdown,
+    startup,
+    state,
+)
 from reactorl.testing.bodies import body, handler
 
 if TYPE_CHECKING:
@@ -86,17 +97,15 @@ def _fill_mode(
             namespace[timer.name] = Timer(timer.offset, timer.period)
     for action in plan.actions:
         if action.mode == mode:
-            kind = PhysicalAction if action.physical else LogicalAction
-            namespace[action.name] = kind[int](
+            kind = PhysicalAction[Any] if action.physical else LogicalAction[Any]
+            namespace[action.name] = kind(
                 action.min_delay, action.min_spacing, action.policy
             )
     for child in plan.children:
         if child.mode == mode and not child.built:
-            cls, params = made[child.cls.name], _params(child)
-            if child.width is None:
-                namespace[child.name] = cls(**params)
-            else:
-                namespace[child.name] = bank(cls, width=child.width, **params)
+            one = made[child.cls.name](**_params(child))
+            many = child.width
+            namespace[child.name] = one if many is None else bank(one, width=many)
 
 
 def _port(plan: PortPlan) -> object:
@@ -132,9 +141,7 @@ def _reaction(plan: ReactionPlan, owner: ClassPlan) -> object:
     return declared
 
 
-def _build(
-    plan: ClassPlan, made: dict[str, type[Reactor]]
-) -> Callable[[Any], None]:
+def _build(plan: ClassPlan, made: dict[str, type[Reactor]]) -> Callable[[Any], None]:
     def build(self: Any) -> None:  # noqa: ANN401 - a reactor of a class made at run time
         for child in plan.children:
             if child.built:

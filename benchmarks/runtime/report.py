@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The outcome for people: tables on the screen, as Markdown, and as JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from rich.console import Console
+
+    from benchmarks.runtime.claims import Check
+    from benchmarks.runtime.job import Job
+    from benchmarks.runtime.results import Results, Spread
+
+STYLES = {"OK": "green", "MISSED": "bold red", "not measured": "dim"}
+UNDISTURBED = 0.97
+"""CPU seconds per second that a single busy thread gets on an idle machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table, whatever it will be drawn with."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    def as_rich(self) -> Table:
+        """Return it for the screen."""
+        table = Table(title=self.title, title_justify="left", header_style="bold")
+        for index, column in enumerate(self.columns):
+            table.add_column(
+                column, justify="right" if index else "left", no_wrap=index > 0
+            )
+        for row in self.rows:
+            cells = [f"[{STYLES[c]}]{c}[/]" if c in STYLES else c for c in row]
+            table.add_row(*cells)
+        return table
+
+    def as_markdown(self) -> str:
+        """Return it for a file."""
+        rule = ("---", *["---:"] * (len(self.columns) - 1))
+        lines = [f"| {' | '.join(row)} |" for row in (self.columns, rule, *self.rows)]
+        return f"## {self.title}\n\n" + "\n".join(lines) + "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything there is to say about one run of the benchmarks."""
+
+    machine: dict[str, Any]
+    interpreters: dict[str, dict[str, Any]]
+    settings: dict[str, Any]
+    results: Results
+    checks: Sequence[Check]
+
+    def grids(self) -> list[Grid]:
+        """Return all tables."""
+        return [self._facts(), self._times(), *self._sizes(), self._claims()]
+
+    def errors(self) -> list[str]:
+        """Return what makes the numbers worthless, in words."""
+        failures: dict[Job, str] = {f.job: f.reason for f in self.results.failures}
+        found = [f"{job.label} failed:\n{why}" for job, why in failures.items()]
+        found += [
+            f"engines disagree, {where}" for where in self.results.disagreements()
+        ]
+        with_gil = dict.fromkeys(
+            m.job.engine
+            for m in self.results.measurements
+            if m.gil and m.job.python == "ft"
+        )
+        if with_gil:
+            found.append(
+                "the GIL was on, on the free-threaded Python, with: "
+                + ", ".join(with_gil)
+            )
+        return found
+
+    def warnings(self) -> list[str]:
+        """Return what makes the numbers doubtful, in words."""
+        found = []
+        load, cores = self.machine["load_average"][0], self.machine["usable_cores"]
+        if load > 0.25 * cores:
+            found.append(
+                f"the load average was {load:.1f} at the start, on {cores} cores"
+            )
+        shares = sorted(
+            m.cpu_per_second
+            for m in self.results.measurements
+            if m.job.engine in ("plain", "ours-1")
+        )
+        if shares and (middle := shares[len(shares) // 2]) < UNDISTURBED:
+            found.append(
+                "others used the processor meanwhile: a busy thread got "
+                f"{middle:.0%} of a core (median)"
+            )
+        return found
+
+    # -- the tables -------------------------------------------------------------------
+
+    def _facts(self) -> Grid:
+        machine = self.machine
+        load = ", ".join(f"{value:.2f}" for value in machine["load_average"])
+        rows = [
+            ("processor", machine["cpu"]),
+            ("cores", f"{machine['usable_cores']} of {machine['cores']} usable"),
+            ("memory", f"{machine['memory_gib']} GiB"),
+            ("system", machine["system"]),
+            ("load average at the start", load),
+        ]
+        for name, python in self.interpreters.items():
+            builds = [
+                "free-threaded" if python["free_threaded"] else "with GIL",
+                "PGO" if python["pgo"] else "no PGO",
+                "LTO" if python["lto"] else "no LTO",
+                python["compiler"],
+            ]
+            rows.append((name, f"CPython {python['version']}, {', '.join(builds)}"))
+            packages = python["packages"].items()
+            rows.append(("", ", ".join(f"{key} {value}" for key, value in packages)))
+            turns = self.settings["loops_per_us"][name]
+            rows.append(("", f"{turns:.1f} turns of the busy loop per µs"))
+        how = self.settings
+        rows.append(
+            ("each measurement", f"{how['seconds']} s, {how['repeats']} repeats")
+        )
+        return Grid("Machine", ("", "facts"), tuple(rows))
+
+    def _times(self) -> Grid:
+        jobs = self.results.jobs()
+        engines = list(dict.fromkeys(job.engine for job in jobs))
+        places = dict.fromkeys((job.workload, job.case, job.python) for job in jobs)
+        units = {
+            (m.job.workload, m.job.case): m.unit for m in self.results.measurements
+        }
+        digests = self.results.digests()
+        by_place = {(j.workload, j.case, j.python, j.engine): j for j in jobs}
+        rows = []
+        for place in places:
+            cells = []
+            for engine in engines:
+                job = by_place.get((*place, engine))
+                spread = None if job is None else self.results.spread(job)
+                cells.append("" if spread is None else _duration(spread))
+            workload, case, python = place
+            digest = " ≠ ".join(text[:6] for text in digests[place])
+            label = f"{workload} {case}"
+            rows.append((label, python, units[workload, case], *cells, digest))
+        return Grid(
+            "Time per round or event: median, and how far the repeats spread",
+            ("workload", "Python", "per", *engines, "computed"),
+            tuple(rows),
+        )
+
+    def _sizes(self) -> list[Grid]:
+        rows = []
+        for job in self.results.jobs():
+            if job.workload != "many_reactors":
+                continue
+            build = self.results.spread(job, lambda m: m.more["build_seconds"])
+            memory = self.results.spread(job, lambda m: m.more["memory"])
+            if build is None or memory is None:
+                continue
+            rows.append(
+                (
+                    f"{job.case} {'objects' if job.engine == 'plain' else 'reactors'}",
+                    job.python,
+                    job.engine,
+                    _duration(build),
+                    f"{memory.median / 2**20:.1f} MiB",
+                    f"{memory.median / int(job.case):.0f} B",
+                )
+            )
+        columns = ("what", "Python", "engine", "build time", "memory", "each")
+        return [Grid("Many reactors", columns, tuple(rows))] if rows else []
+
+    def _claims(self) -> Grid:
+        rows = []
+        for check in self.checks:
+            measured, spread = "", ""
+            if check.measured is not None:
+                measured = f"{check.measured.median:.3f}{check.unit}"
+                spread = f"{check.measured.low:.2f} to {check.measured.high:.2f}"
+            bound = f"{'≤' if check.at_most else '≥'} {check.bound}{check.unit}"
+            rows.append(
+                (check.claim, check.python, measured, spread, bound, check.verdict)
+            )
+        columns = ("claim", "Python", "measured", "repeats", "promised", "verdict")
+        return Grid("What the runtime promises", columns, tuple(rows))
+
+    # -- where they go ----------------------------------------------------------------
+
+    def show(self, console: Console) -> None:
+        """Print everything."""
+        for grid in self.grids():
+            console.print(grid.as_rich())
+        for text in self.warnings():
+            console.print(f"[yellow]Caution:[/] {text}", highlight=False)
+        for text in self.errors():
+            console.print(f"[bold red]Error:[/] {text}", highlight=False)
+
+    def write(self, directory: Path) -> None:
+        """Write ``table.md`` and ``summary.json``."""
+        notes = [f"Caution: {text}" for text in self.warnings()]
+        notes += [f"Error: {text}" for text in self.errors()]
+        parts = [
+            "# Runtime benchmarks\n",
+            *(grid.as_markdown() for grid in self.grids()),
+        ]
+        text = "\n".join([*parts, *notes]) + "\n"
+        (directory / "table.md").write_text(text, encoding="utf-8")
+        summary = json.dumps(self.as_json(), indent=2, ensure_ascii=False)
+        (directory / "summary.json").write_text(summary + "\n", encoding="utf-8")
+
+    def as_json(self) -> dict[str, Any]:
+        """Return everything as plain dictionaries."""
+        return {
+            "machine": self.machine,
+            "interpreters": self.interpreters,
+            "settings": self.settings,
+            "jobs": [self._job_json(job) for job in self.results.jobs()],
+            "claims": [
+                {
+                    "claim": check.claim,
+                    "python": check.python,
+                    "measured": _spread_json(check.measured),
+                    "bound": check.bound,
+                    "at_most": check.at_most,
+                    "verdict": check.verdict,
+                }
+                for check in self.checks
+            ],
+            "warnings": self.warnings(),
+            "errors": self.errors(),
+        }
+
+    def _job_json(self, job: Job) -> dict[str, Any]:
+        mine = [m for m in self.results.measurements if m.job == job]
+        return {
+            "workload": job.workload,
+            "case": job.case,
+            "engine": job.engine,
+            "python": job.python,
+            "per": mine[0].unit,
+            "seconds": _spread_json(self.results.spread(job)),
+            "cpu_seconds": _spread_json(
+                self.results.spread(job, lambda m: m.seconds * m.cpu_per_second)
+            ),
+            "digests": list(dict.fromkeys(m.digest for m in mine)),
+        }
+
+
+def _spread_json(spread: Spread | None) -> dict[str, Any] | None:
+    if spread is None:
+        return None
+    return {
+        "median": spread.median,
+        "low": spread.low,
+        "high": spread.high,
+        "values": list(spread.values),
+    }
+
+
+def _duration(spread: Spread) -> str:
+    middle = spread.median
+    off = max(spread.high - middle, middle - spread.low) / middle
+    for factor, unit in ((1e6, "µs"), (1e3, "ms")):
+        if middle * factor < 1_000:
+            return f"{middle * factor:.3g} {unit} ±{off:.0%}"
+    return f"{middle:.3g} s ±{off:.0%}"

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pure-Python work of a known length: the same turns for every engine of a Python."""
+
+from __future__ import annotations
+
+import time
+
+TRIALS = 400
+TURNS = 1_000
+
+
+def spin(turns: int, number: int) -> int:
+    """Return a number that takes ``turns`` steps to compute."""
+    for _ in range(turns):
+        number = (number * 1103515245 + 12345) & 0x7FFFFFFF
+    return number
+
+
+def turns_per_us() -> float:
+    """Return how many turns this interpreter does in a microsecond, undisturbed."""
+    best = float("inf")
+    for trial in range(TRIALS):
+        began = time.perf_counter()
+        spin(TURNS, trial)
+        best = min(best, time.perf_counter() - began)
+    return TURNS / (best * 1e6)

@@ -1,0 +1,209 @@
+"""A driven program: inputs in, one time's tags, outputs out."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from reactorl import (
+    Input,
+    LogicalAction,
+    MultiInput,
+    MultiOutput,
+    Output,
+    Reactor,
+    Tag,
+    Timer,
+    UnknownNameError,
+    WidthError,
+    bank,
+    drive,
+    msec,
+    param,
+    reaction,
+    shutdown,
+    startup,
+)
+
+
+class Echo(Reactor):
+    """Answers with one more, and a microstep later with the double."""
+
+    x = Input[int]()
+    y = Output[int]()
+    z = Output[int]()
+    later = LogicalAction[int]()
+
+    @reaction(x, effects=[y, later])
+    def answer(self) -> None:
+        self.y.set(self.x.value + 1)
+        self.later.schedule(0, self.x.value * 2)
+
+    @reaction(later, effects=[z])
+    def double(self) -> None:
+        self.z.set(self.later.value)
+
+
+def test_outputs_of_the_tag_and_its_microsteps_come_back() -> None:
+    with drive(Echo) as echo:
+        first = echo.step(x=3)
+        second = echo.step({"x": 5}, after=msec(1))
+
+    assert (first.y, first.z) == (4, 6)
+    assert (second["y"], second["z"], second.tag) == (6, 10, Tag(msec(1), 1))
+    assert echo.result.final_tag == Tag(msec(1), 2)
+
+
+def test_absent_outputs_are_not_there() -> None:
+    with drive(Echo) as echo:
+        nothing = echo.step()
+
+    assert len(nothing) == 0
+    assert "y" not in nothing
+    with pytest.raises(AttributeError, match="no output 'y'"):
+        nothing.y  # noqa: B018
+
+
+class Doubler(Reactor):
+    """Doubles what it gets, on whatever thread it runs."""
+
+    x = Input[int]()
+    y = Output[int]()
+
+    def setup(self) -> None:
+        self.threads: set[int] = set()
+
+    @reaction(x, effects=[y])
+    def double(self) -> None:
+        self.y.set((self.x.value * 2, threading.get_ident()))  # type: ignore[arg-type]
+
+
+class Wide(Reactor):
+    """A bank behind multiports."""
+
+    width: int = param(4)
+    xs = MultiInput[int](width)
+    ys = MultiOutput[int](width)
+    each = bank(Doubler, width=width)
+
+    def build(self) -> None:
+        self.connect(self.xs, self.each.x)
+        self.connect(self.each.y, self.ys)
+
+
+@pytest.mark.parametrize("workers", [1, 2, 4])
+def test_multiports_take_and_give_one_value_per_channel(workers: int) -> None:
+    with drive(Wide, workers=workers) as wide:
+        out = wide.step(xs=[1, None, 3, None]).ys
+
+    assert [None if v is None else v[0] for v in out] == [2, None, 6, None]
+
+
+def test_small_work_stays_on_the_callers_thread() -> None:
+    with drive(Wide, workers=4) as wide:
+        for _ in range(100):
+            out = wide.step(xs=[1, 2, 3, 4]).ys
+
+    assert {thread for _, thread in out} == {threading.get_ident()}
+
+
+def test_events_due_earlier_run_before_the_inputs() -> None:
+    order: list[str] = []
+
+    class Ticking(Reactor):
+        x = Input[int]()
+        tick = Timer(msec(1), msec(1))
+
+        @reaction(tick)
+        def on_tick(self) -> None:
+            order.append(f"tick {self.elapsed // msec(1)}")
+
+        @reaction(x)
+        def on_x(self) -> None:
+            order.append(f"x {self.elapsed // msec(1)}")
+
+    with drive(Ticking) as ticking:
+        ticking.step(x=0, after=msec(3))
+
+    assert order == ["tick 1", "tick 2", "tick 3", "x 3"]
+
+
+def test_startup_runs_on_entering_and_shutdown_on_leaving() -> None:
+    log: list[str] = []
+
+    class Logging(Reactor):
+        @reaction(startup)
+        def begin(self) -> None:
+            log.append("startup")
+
+        @reaction(shutdown)
+        def end(self) -> None:
+            log.append("shutdown")
+
+        def teardown(self) -> None:
+            log.append("teardown")
+
+    with drive(Logging) as session:
+        log.append("inside")
+        session.step()
+
+    assert log == ["startup", "inside", "shutdown", "teardown"]
+
+
+def test_an_exception_of_the_caller_passes_through_and_tears_down() -> None:
+    log: list[str] = []
+
+    class Closing(Reactor):
+        def teardown(self) -> None:
+            log.append("teardown")
+
+    with pytest.raises(ZeroDivisionError), drive(Closing):
+        _ = 1 / 0
+
+    assert log == ["teardown"]
+
+
+def test_a_program_that_stops_itself_can_be_stepped_no_more() -> None:
+    class Stopping(Reactor):
+        x = Input[int]()
+
+        @reaction(x)
+        def stop(self) -> None:
+            self.request_stop()
+
+    with drive(Stopping) as session:
+        session.step(x=1)
+        with pytest.raises(RuntimeError, match="not running"):
+            session.step(x=2)
+
+    assert session.result.final_tag == Tag(0, 2)
+
+
+def test_unknown_inputs_and_wrong_widths_are_refused() -> None:
+    with drive(Wide) as wide:
+        with pytest.raises(UnknownNameError, match="xs"):
+            wide.step(xz=[1])
+        with pytest.raises(WidthError, match="4 channels"):
+            wide.step(xs=[1])
+
+
+def test_a_program_can_be_driven_from_inside_a_reaction() -> None:
+    class Outer(Reactor):
+        out = Output[int]()
+
+        @reaction(startup, effects=[out])
+        def nest(self) -> None:
+            with drive(Echo) as echo:
+                self.out.set(echo.step(x=1).y)
+
+    class Main(Reactor):
+        outer = Outer()
+        got = Output[int]()
+
+        def build(self) -> None:
+            self.connect(self.outer.out, self.got)
+
+    with drive(Main) as main:
+        assert main.step().get("got") is None
+    assert main.result.tags == 3

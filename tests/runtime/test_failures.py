@@ -1,0 +1,408 @@
+"""When a body fails the run ends in order: one error, no thread, nothing held."""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+import weakref
+
+import pytest
+
+from reactorl import (
+    AccessError,
+    Input,
+    Output,
+    ReactionError,
+    Reactor,
+    Tag,
+    Timer,
+    bank,
+    msec,
+    param,
+    reaction,
+    run,
+    shutdown,
+    startup,
+)
+
+
+class Boom(Reactor):
+    """Raises at its third tick."""
+
+    tick = Timer(0, msec(1))
+
+    def setup(self) -> None:
+        self.count = 0
+
+    @reaction(tick)
+    def explode(self) -> None:
+        self.count += 1
+        if self.count == 3:
+            msg = "three"
+            raise ValueError(msg)
+
+
+def test_an_exception_names_reaction_tag_and_place_and_keeps_the_original() -> None:
+    with pytest.raises(ReactionError) as caught:
+        run(Boom, fast=True)
+
+    error = caught.value
+    assert error.reaction == "main.explode"
+    assert error.tag == Tag(msec(2), 0)
+    assert str(error.where).endswith(f"test_failures.py:{error.where.line}")
+    assert isinstance(error.__cause__, ValueError)
+    assert "raise ValueError" in _source_of(error.__cause__)
+    assert "ValueError: three" in str(error)
+
+
+def test_a_reaction_error_survives_pickling() -> None:
+    with pytest.raises(ReactionError) as caught:
+        run(Boom, fast=True)
+
+    again = pickle.loads(pickle.dumps(caught.value))
+
+    assert (again.reaction, again.tag) == (caught.value.reaction, caught.value.tag)
+    assert str(again) == str(caught.value)
+
+
+class Failing(Reactor):
+    """One of several that fail at the same tag."""
+
+    closed: list[int] = param()
+
+    @reaction(startup)
+    def fail(self) -> None:
+        time.sleep(0.001 * (8 - self.bank_index))  # later ones fail sooner
+        raise RuntimeError(str(self.bank_index))
+
+    def teardown(self) -> None:
+        self.closed.append(self.bank_index)
+
+
+def failing_bank(closed: list[int]) -> type[Reactor]:
+    class Many(Reactor):
+        each = bank(Failing(closed=closed), width=8)
+
+    return Many
+
+
+@pytest.mark.parametrize("workers", [1, 2, 4, 8])
+def test_of_several_failures_the_first_in_order_is_reported(workers: int) -> None:
+    closed: list[int] = []
+
+    with pytest.raises(ReactionError) as caught:
+        run(failing_bank(closed), workers=workers, shuffle=workers)
+
+    assert caught.value.reaction == "main.each[0].fail"
+    assert closed == [7, 6, 5, 4, 3, 2, 1, 0]
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_no_thread_and_no_reactor_is_left_after_a_failure(workers: int) -> None:
+    seen: list[weakref.ref[Reactor]] = []
+    before = threading.active_count()
+    native_before = _native_threads()
+
+    class Holder(Reactor):
+        def setup(self) -> None:
+            seen.append(weakref.ref(self))
+
+        @reaction(startup)
+        def fail(self) -> None:
+            raise RuntimeError
+
+    class Holders(Reactor):
+        each = bank(Holder, width=8)
+
+    with pytest.raises(ReactionError):
+        run(Holders, workers=workers, shuffle=1)
+    gc.collect()
+
+    assert threading.active_count() == before
+    assert _native_threads() <= native_before
+    assert [ref() for ref in seen] == [None] * 8
+
+
+class Source(Reactor):
+    """Sends one number."""
+
+    out = Output[int]()
+
+    @reaction(startup, effects=[out])
+    def send(self) -> None:
+        self.out.set(1)
+
+
+class Undeclared(Reactor):
+    """Reads an input that its reaction does not declare."""
+
+    x = Input[int]()
+    y = Input[int]()
+
+    @reaction(x)
+    def look(self) -> None:
+        assert self.y.value is None
+
+
+class Peeking(Reactor):
+    """Wires the two."""
+
+    source = Source()
+    sink = Undeclared()
+
+    def build(self) -> None:
+        self.connect(self.source.out, self.sink.x)
+
+
+def test_reading_an_undeclared_port_names_reaction_port_and_fix() -> None:
+    with pytest.raises(AccessError) as caught:
+        run(Peeking, fast=True)
+
+    error = caught.value
+    assert (error.reaction, error.element) == ("main.sink.look", "main.sink.y")
+    assert error.access == "reads"
+    assert "sources=[y]" in error.fix
+    assert "test_failures.py" in str(error)
+
+
+def test_setting_an_undeclared_output_is_refused() -> None:
+    class Sneaky(Reactor):
+        inner = Source()
+        go = Timer()
+
+        @reaction(go, sources=[inner.out])
+        def write(self) -> None:
+            self.inner.out.set(3)
+
+    with pytest.raises(AccessError, match="only that one sets"):
+        run(Sneaky, fast=True)
+
+
+def test_a_port_outside_a_reaction_has_no_meaning() -> None:
+    kept: list[object] = []
+
+    class Keeper(Reactor):
+        x = Input[int]()
+
+        def setup(self) -> None:
+            kept.append(self.x)
+
+    class Main(Reactor):
+        source = Source()
+        keeper = Keeper()
+
+        def build(self) -> None:
+            self.connect(self.source.out, self.keeper.x)
+
+    run(Main, fast=True)
+
+    with pytest.raises(RuntimeError, match="inside a reaction"):
+        kept[0].value  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_a_port_of_another_reactor_is_refused_even_where_it_could_be_read() -> None:
+    leaked: list[object] = []
+
+    class Leaker(Reactor):
+        x = Input[int]()
+
+        @reaction(x)
+        def leak(self) -> None:
+            leaked.append(self.x)
+
+    class Thief(Reactor):
+        x = Input[int]()
+
+        @reaction(x)
+        def steal(self) -> None:
+            leaked[0].value  # type: ignore[attr-defined]  # noqa: B018
+
+    class Main(Reactor):
+        source = Source()
+        leaker = Leaker()
+        thief = Thief()
+
+        def build(self) -> None:
+            self.connect(self.source.out, self.leaker.x)
+            self.connect(self.source.out, self.thief.x)
+
+    with pytest.raises(AccessError, match="reactors share nothing"):
+        run(Main, fast=True, workers=1)
+
+
+def test_assigning_to_a_port_is_found_and_explained() -> None:
+    class Careless(Reactor):
+        out = Output[int]()
+
+        @reaction(startup, effects=[out])
+        def send(self) -> None:
+            self.out = 3  # type: ignore[assignment]
+
+    class Main(Reactor):
+        careless = Careless()
+
+    with pytest.raises(AccessError, match=r"self\.out\.set"):
+        run(Main, fast=True)
+
+
+def test_a_failing_setup_tears_down_what_was_set_up() -> None:
+    log: list[str] = []
+
+    class Bad(Reactor):
+        def setup(self) -> None:
+            log.append("up")
+            if self.bank_index == 1:
+                raise OSError
+
+        def teardown(self) -> None:
+            log.append("down")
+
+    class Main(Reactor):
+        each = bank(Bad, width=2)
+
+    with pytest.raises(OSError):  # noqa: PT011
+        run(Main)
+
+    assert log.count("down") == 2
+
+
+def test_exit_in_a_body_ends_with_its_status() -> None:
+    class Leaving(Reactor):
+        @reaction(startup)
+        def leave(self) -> None:
+            sys.exit(7)
+
+    with pytest.raises(SystemExit) as caught:
+        run(Leaving)
+
+    assert caught.value.code == 7
+
+
+BUSY = """
+    import signal
+    from reactorl import *
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    class Busy(Reactor):
+        @reaction(startup)
+        def spin(self):
+            print("started", flush=True)
+            while True:
+                pass
+
+        def teardown(self):
+            print("down", flush=True)
+
+    class Main(Reactor):
+        each = bank(Busy, width=WORKERS)
+
+    try:
+        run(Main, workers=WORKERS, shuffle=1)
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+"""
+
+IDLE = """
+    import signal
+    from reactorl import *
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    class Idle(Reactor):
+        poke = PhysicalAction[int]()
+
+        @reaction(startup)
+        def hello(self):
+            print("started", flush=True)
+
+        @reaction(poke)
+        def never(self):
+            pass
+
+        def teardown(self):
+            print("down", flush=True)
+
+    try:
+        run(Idle, workers=WORKERS)
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+"""
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+@pytest.mark.parametrize("program", [BUSY, IDLE], ids=["busy", "idle"])
+def test_ctrl_c_stops_cleanly_within_a_second(program: str, workers: int) -> None:
+    code = textwrap.dedent(program).replace("WORKERS", str(workers))
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        started = workers if program is BUSY else 1
+        for _ in range(started):
+            assert process.stdout.readline() == "started\n"
+        begin = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        rest = process.stdout.read()
+        status = process.wait(timeout=20)
+        took = time.monotonic() - begin
+
+    assert status == 0
+    assert rest.split().count("down") == started
+    assert rest.endswith("interrupted\n")
+    # A bound on the promise, not a measurement: the promise is one second.
+    assert took < 5
+
+
+def test_a_failing_teardown_is_reported_after_all_were_called() -> None:
+    log: list[int] = []
+
+    class Bad(Reactor):
+        def teardown(self) -> None:
+            log.append(self.bank_index)
+            if self.bank_index == 1:
+                raise OSError
+
+    class Main(Reactor):
+        each = bank(Bad, width=3)
+
+    with pytest.raises(OSError):  # noqa: PT011
+        run(Main)
+
+    assert log == [2, 1, 0]
+
+
+def test_shutdown_does_not_run_after_a_failure() -> None:
+    log: list[str] = []
+
+    class Bad(Reactor):
+        @reaction(startup)
+        def fail(self) -> None:
+            raise RuntimeError
+
+        @reaction(shutdown)
+        def end(self) -> None:
+            log.append("shutdown")
+
+    with pytest.raises(ReactionError):
+        run(Bad)
+
+    assert log == []
+
+
+def _source_of(error: BaseException) -> str:
+    import traceback
+
+    return "".join(traceback.format_exception(error))
+
+
+def _native_threads() -> int:
+    tasks = "/proc/self/task"
+    return len(os.listdir(tasks)) if os.path.isdir(tasks) else 0  # noqa: PTH208, PTH112
