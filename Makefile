@@ -78,7 +78,8 @@ format: .venv/lint/.deps ## Format all code, and fix what can be fixed
 	.venv/lint/bin/clang-format -i $(CPP_FILES)
 
 stubs: .venv/gil/.built ## Generate the extension's type stub anew
-	.venv/gil/bin/python -m nanobind.stubgen -m reactorl._core -o src/reactorl/_core.pyi
+	.venv/gil/bin/python -m nanobind.stubgen -m reactorl._core -p cpp/bind/stub.pat \
+	  -o src/reactorl/_core.pyi
 
 # --- Things worth seeing ------------------------------------------------------------
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass, field
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, Final, Literal, Self, TypeAlias
 
 Python: TypeAlias = Literal["gil", "ft"]
+PYTHONS: Final[tuple[Python, ...]] = ("gil", "ft")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,6 @@ def memory_in_use() -> int:
     gc.collect()
     if STATM.exists():
         return int(STATM.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    import psutil
+    import psutil  # type: ignore[import-untyped,unused-ignore]
 
     return int(psutil.Process().memory_info().rss)

@@ -4,19 +4,20 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
+
+from benchmarks.runtime.job import PYTHONS, Job
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from rich.console import Console
+    from rich.console import Console, JustifyMethod
 
     from benchmarks.runtime.claims import Check
-    from benchmarks.runtime.job import Job
     from benchmarks.runtime.results import Results, Spread
 
 STYLES = {"OK": "green", "MISSED": "bold red", "not measured": "dim"}
@@ -31,14 +32,15 @@ class Grid:
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    words: int = 1
+    """How many columns, from the left, hold words; the others hold numbers."""
 
     def as_rich(self) -> Table:
         """Return it for the screen."""
         table = Table(title=self.title, title_justify="left", header_style="bold")
         for index, column in enumerate(self.columns):
-            table.add_column(
-                column, justify="right" if index else "left", no_wrap=index > 0
-            )
+            justify: JustifyMethod = "left" if index < self.words else "right"
+            table.add_column(column, justify=justify, no_wrap=index > 0)
         for row in self.rows:
             cells = [f"[{STYLES[c]}]{c}[/]" if c in STYLES else c for c in row]
             table.add_row(*cells)
@@ -46,7 +48,8 @@ class Grid:
 
     def as_markdown(self) -> str:
         """Return it for a file."""
-        rule = ("---", *["---:"] * (len(self.columns) - 1))
+        numbers = len(self.columns) - self.words
+        rule = (*["---"] * self.words, *["---:"] * numbers)
         lines = [f"| {' | '.join(row)} |" for row in (self.columns, rule, *self.rows)]
         return f"## {self.title}\n\n" + "\n".join(lines) + "\n"
 
@@ -118,7 +121,8 @@ class Report:
         ]
         for name, python in self.interpreters.items():
             builds = [
-                "free-threaded" if python["free_threaded"] else "with GIL",
+                "free-threaded" if python["free_threaded"] else "standard build",
+                "GIL on" if python["gil"] else "GIL off",
                 "PGO" if python["pgo"] else "no PGO",
                 "LTO" if python["lto"] else "no LTO",
                 python["compiler"],
@@ -132,33 +136,50 @@ class Report:
         rows.append(
             ("each measurement", f"{how['seconds']} s, {how['repeats']} repeats")
         )
-        return Grid("Machine", ("", "facts"), tuple(rows))
+        return Grid("Machine", ("", "facts"), tuple(rows), words=2)
 
     def _times(self) -> Grid:
-        jobs = self.results.jobs()
-        engines = list(dict.fromkeys(job.engine for job in jobs))
-        places = dict.fromkeys((job.workload, job.case, job.python) for job in jobs)
         units = {
             (m.job.workload, m.job.case): m.unit for m in self.results.measurements
         }
-        digests = self.results.digests()
-        by_place = {(j.workload, j.case, j.python, j.engine): j for j in jobs}
         rows = []
-        for place in places:
-            cells = []
-            for engine in engines:
-                job = by_place.get((*place, engine))
-                spread = None if job is None else self.results.spread(job)
-                cells.append("" if spread is None else _duration(spread))
-            workload, case, python = place
-            digest = " ≠ ".join(text[:6] for text in digests[place])
-            label = f"{workload} {case}"
-            rows.append((label, python, units[workload, case], *cells, digest))
+        for (workload, case), unit in units.items():
+            title = f"{workload} {case}, per {unit}"
+            for engine in self._engines(workload, case):
+                jobs = [Job(workload, case, engine, p) for p in PYTHONS]
+                cells = [cell for job in jobs for cell in self._time_cells(job)]
+                rows.append((title, engine, *cells, self._computed(jobs)))
+                title = ""
+        columns = [c for p in self.interpreters for c in (p, "/ plain")]
         return Grid(
-            "Time per round or event: median, and how far the repeats spread",
-            ("workload", "Python", "per", *engines, "computed"),
+            "Time: median, how far the repeats spread, and over the plain loop's time",
+            ("workload", "engine", *columns, "computed"),
             tuple(rows),
+            words=2,
         )
+
+    def _engines(self, workload: str, case: str) -> list[str]:
+        return list(
+            dict.fromkeys(
+                job.engine
+                for job in self.results.jobs()
+                if (job.workload, job.case) == (workload, case)
+            )
+        )
+
+    def _time_cells(self, job: Job) -> tuple[str, ...]:
+        if job.python not in self.interpreters:
+            return ()
+        spread = self.results.spread(job)
+        ratio = self.results.ratio(job, replace(job, engine="plain"))
+        return (
+            "" if spread is None else _duration(spread),
+            "" if ratio is None else f"{ratio.median:.2f}x",
+        )
+
+    def _computed(self, jobs: Sequence[Job]) -> str:
+        digests = [m.digest[:6] for m in self.results.measurements if m.job in jobs]
+        return " ".join(dict.fromkeys(digests))
 
     def _sizes(self) -> list[Grid]:
         rows = []
@@ -180,21 +201,25 @@ class Report:
                 )
             )
         columns = ("what", "Python", "engine", "build time", "memory", "each")
-        return [Grid("Many reactors", columns, tuple(rows))] if rows else []
+        return [Grid("Many reactors", columns, tuple(rows), words=3)] if rows else []
 
     def _claims(self) -> Grid:
         rows = []
         for check in self.checks:
-            measured, spread = "", ""
-            if check.measured is not None:
-                measured = f"{check.measured.median:.3f}{check.unit}"
-                spread = f"{check.measured.low:.2f} to {check.measured.high:.2f}"
+            if check.measured is None:
+                continue
+            measured = f"{check.measured.median:.3f}{check.unit}"
+            spread = f"{check.measured.low:.2f} to {check.measured.high:.2f}"
             bound = f"{'≤' if check.at_most else '≥'} {check.bound}{check.unit}"
             rows.append(
                 (check.claim, check.python, measured, spread, bound, check.verdict)
             )
         columns = ("claim", "Python", "measured", "repeats", "promised", "verdict")
-        return Grid("What the runtime promises", columns, tuple(rows))
+        left_out = len(self.checks) - len(rows)
+        title = "What the runtime promises"
+        if left_out:
+            title += f" ({left_out} promises were not measured)"
+        return Grid(title, columns, tuple(rows), words=2)
 
     # -- where they go ----------------------------------------------------------------
 

@@ -196,16 +196,16 @@ NB_MODULE(_core, m) {
            "plan"_a, nb::kw_only(), "fast"_a, "keepalive"_a, "trace"_a, "replay"_a,
            "one_at_a_time"_a, "timeout"_a.none(), "start"_a.none(), "shuffle"_a)
       .def("add_body",
-           [](Session& s, nb::object function, nb::object handler, nb::object self,
+           [](Session& s, nb::object function, nb::object handler, nb::object instance,
               std::uint32_t reactor, std::uint32_t index) {
              PythonHost::Body body;
              hold(body.function, function);
              hold(body.handler, handler);
-             hold(body.self, self);
+             hold(body.self, instance);
              s.host().bodies.push_back(body);
              s.host().identities.push_back({reactor, index});
            },
-           "function"_a.none(), "handler"_a.none(), "self"_a.none(), "reactor"_a,
+           "function"_a.none(), "handler"_a.none(), "instance"_a.none(), "reactor"_a,
            "index"_a, "Give the next reaction its body; in the order of ids.")
       .def("set_hooks",
            [](Session& s, nb::object refuse, nb::object late, nb::object deliver,
@@ -270,24 +270,16 @@ NB_MODULE(_core, m) {
            },
            "time"_a, "microstep"_a, "inputs"_a)
       .def("finish", [](Session& s) { return status_word(s.scheduler().finish()); })
-      .def("raise_failure",
+      .def("failure",
            [](Session& s) {
-             const ReactionId reaction = s.host().raise_failure();
-             PyObject* type = nullptr;
-             (void)type;
-             if (PyErr_Occurred() == nullptr) return std::pair(-1L, nb::object());
-#if PY_VERSION_HEX >= 0x030C0000
-             nb::object error = nb::steal(PyErr_GetRaisedException());
-#else
-             PyObject *t = nullptr, *v = nullptr, *tb = nullptr;
-             PyErr_Fetch(&t, &v, &tb);
-             Py_XDECREF(t);
-             Py_XDECREF(tb);
-             nb::object error = nb::steal(v);
-#endif
-             return std::pair(reaction == kNone ? -1L : static_cast<long>(reaction),
-                              error);
-           })
+             const auto [reaction, error] = s.host().take_failure();
+             return std::pair(
+                 reaction == kNone ? -1L : static_cast<long>(reaction),
+                 error == nullptr ? nb::object(nb::none()) : nb::steal(error));
+           },
+           nb::sig("def failure(self) -> tuple[int, BaseException | None]"),
+           "What ended the run: an interrupt if there was one (-1), else the failure that "
+           "is first in the fixed order, with its reaction.")
       .def("tag",
            [](const Session& s) {
              const Tag tag = s.scheduler().tag();
@@ -361,10 +353,12 @@ NB_MODULE(_core, m) {
                                              : nb::borrow(object));
              }
              return list;
-           })
+           },
+           nb::sig("def trace_values(self) -> list[object]"))
       .def("close", &Session::close);
 
   m.def("values",
-        [](nb::object ports) { return steal(port_values(ports.ptr())); }, "ports"_a,
+        [](nb::object ports) { return steal(port_values(ports.ptr())); },
+        nb::sig("def values(ports: tuple[object, ...]) -> list[object]"),
         "The values of a multiport's present channels, in order.");
 }

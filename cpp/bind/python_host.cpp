@@ -23,15 +23,6 @@ auto take_exception() -> PyObject* {
 #endif
 }
 
-void put_exception(PyObject* exception) {
-#if PY_VERSION_HEX >= 0x030C0000
-  PyErr_SetRaisedException(exception);
-#else
-  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception)), exception);
-  Py_DECREF(exception);
-#endif
-}
-
 auto is_plain(PyObject* value) -> bool {
   PyTypeObject* type = Py_TYPE(value);
   return value == Py_None || type == &PyLong_Type || type == &PyFloat_Type ||
@@ -72,17 +63,14 @@ void PythonHost::keep_failure(ReactionId reaction) {
   failures_.emplace(std::pair(scheduler->level(reaction), reaction), exception);
 }
 
-auto PythonHost::raise_failure() -> ReactionId {
-  ReactionId reaction = kNone;
-  PyObject* exception = std::exchange(interrupt_, nullptr);
-  if (exception == nullptr && !failures_.empty()) {
-    const auto first = failures_.begin();
-    reaction = first->first.second;
-    exception = first->second;
-    failures_.erase(first);
-  }
-  if (exception != nullptr) put_exception(exception);
-  return reaction;
+auto PythonHost::take_failure() -> std::pair<ReactionId, PyObject*> {
+  const std::lock_guard lock(mutex_);
+  if (interrupt_ != nullptr) return {kNone, std::exchange(interrupt_, nullptr)};
+  if (failures_.empty()) return {kNone, nullptr};
+  const auto first = failures_.begin();
+  const std::pair<ReactionId, PyObject*> failure{first->first.second, first->second};
+  failures_.erase(first);
+  return failure;
 }
 
 auto PythonHost::late(ReactionId reaction, Time due) noexcept -> bool {

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "reactorl/host.hpp"
@@ -44,9 +45,10 @@ class PythonHost final : public Host {
 
   /// Gives up all references to Python objects.
   void clear();
-  /// Raises in the calling thread what ended the run: an interrupt if there was one,
-  /// else the failure that is first in the fixed order. Returns its reaction or kNone.
-  auto raise_failure() -> ReactionId;
+  /// What ended the run: an interrupt if there was one (with kNone), else the failure
+  /// that is first in the fixed order, with its reaction. The reference is the caller's;
+  /// null if there was none.
+  auto take_failure() -> std::pair<ReactionId, PyObject*>;
 
   Scheduler* scheduler = nullptr;
   std::vector<Body> bodies;

@@ -224,6 +224,7 @@ void Scheduler::deliver_events() {
     std::optional<Value> value = state.pending.take(tag);
     if (!value) continue;
     const Trigger& trigger = plan_.triggers[id];
+    if (recorded(id) && !modes_.active(trigger.scope)) continue;
     if (is_physical(trigger.kind)) {
       host_.delivered(id, elapsed(now_, clock_.start_time()), *value);
     }

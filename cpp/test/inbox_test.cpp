@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reactorl/inbox.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <thread>
 #include <vector>
@@ -60,7 +59,7 @@ TEST(the_stamp_is_delayed_and_never_overflows) {
   CHECK_EQ(events[1].stamp, kForever);
 }
 
-TEST(what_is_put_after_a_take_has_no_earlier_stamp) {
+TEST(stamps_never_decrease_whoever_puts) {
   constexpr int kThreads = 8;
   const int each = check::scaled(5000, 1000);
   {
@@ -80,13 +79,11 @@ TEST(what_is_put_after_a_take_has_no_earlier_stamp) {
     std::vector<int> next(kThreads, 0);
     Time last = 0;
     const auto look = [&] {
-      const Time now = clock.now();
       for (const auto& event : inbox.take()) {
         CHECK(event.stamp >= last);
         CHECK_EQ(Counted::number(event.value), next[event.trigger]++);
         last = event.stamp;
       }
-      last = std::max(last, now);  // `now` is earlier than the end of the take
     };
     while (running.load() > 0) look();
     look();

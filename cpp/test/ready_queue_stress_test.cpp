@@ -25,6 +25,9 @@ struct Style {
   unsigned later;   // percent of what follows a reaction that it adds
   unsigned yields;  // percent of reactions that give the core away while they run
   std::uint64_t shuffle = 0;
+  std::vector<ReactionId> always{};  // added before the work begins
+  ReactionId long_one = kNone;       // runs for up to so many pauses
+  std::uint32_t pauses = 1;
 };
 
 class Stress {
@@ -48,6 +51,7 @@ class Stress {
       for (ReactionId r = 0; r < graph_.plan.reactions.size(); ++r) {
         if (dice.chance(style_.first)) active_.add(ready_, r);
       }
+      for (const ReactionId r : style_.always) active_.add(ready_, r);
       ready_.share(true);
       outside_.store(0);
       open_.store(epoch);
@@ -95,6 +99,9 @@ class Stress {
       began = 0;
       active_.start(r);
       if (dice.chance(style_.yields)) std::this_thread::yield();
+      if (r == style_.long_one) {
+        for (auto i = dice.below(style_.pauses); i > 0; --i) pause_briefly();
+      }
       active_.run(ready_, r, style_.later);
       active_.finish(ready_, worker, r);
     }
@@ -118,10 +125,10 @@ class Stress {
 
 void stress(WorkerId workers) {
   check::Dice dice(workers);
-  for (int round = 0; round < check::scaled(30, 8); ++round) {
+  for (int round = 0; round < check::scaled(10, 4); ++round) {
     const Graph graph =
         random_graph(dice, 5 + dice.below(60), 2 + dice.below(20), workers);
-    const Style style{check::scaled(300, 60), 5 + dice.below(60), 20 + dice.below(70),
+    const Style style{check::scaled(200, 40), 5 + dice.below(60), 20 + dice.below(70),
                       dice.below(30), round % 3 == 0 ? dice() : 0};
 
     Stress(graph, style).run();
@@ -135,29 +142,34 @@ TEST(four_threads_keep_the_order) { stress(4); }
 TEST(eight_threads_keep_the_order) { stress(8); }
 
 TEST(levels_that_appear_while_one_looks_for_the_next_are_found) {
-  // Chains of one reaction per level beside each other: each reaction adds the next just
-  // before it finishes, while the other workers look for the next level.
-  for (const WorkerId workers : {2U, 3U, 4U}) {
+  // A long reaction at level 0, and beside it a chain that a second worker runs ahead:
+  // each of its reactions adds the next one just before it finishes. When the long one
+  // finishes, its worker looks for the next level while levels appear and vanish.
+  constexpr std::uint32_t kChain = 30;
+  for (const WorkerId workers : {2U, 3U}) {
     Graph graph;
-    constexpr std::uint32_t kChains = 3;
-    constexpr std::uint32_t kLength = 24;
-    std::vector<std::vector<std::uint32_t>> later(kChains * kLength);
-    graph.before.assign(later.size(), std::vector<bool>(later.size(), false));
-    graph.plan.reactions.resize(later.size());
-    graph.plan.workers = workers;
-    for (std::uint32_t c = 0; c < kChains; ++c) {
-      for (std::uint32_t i = 0; i < kLength; ++i) {
-        const std::uint32_t r = c * kLength + i;
-        graph.plan.reactions[r].home = c % workers;
-        if (i + 1 < kLength) later[r].push_back(r + 1);
-        for (std::uint32_t j = i + 1; j < kLength; ++j) {
-          graph.before[r][c * kLength + j] = true;
-        }
-      }
+    constexpr std::uint32_t kSize = kChain + 2;
+    constexpr ReactionId kLong = 0;  // the chain is 1 .. kChain
+    constexpr ReactionId kLast = kChain + 1;
+    std::vector<std::vector<std::uint32_t>> later(kSize);
+    graph.before.assign(kSize, std::vector<bool>(kSize, false));
+    graph.plan.reactions.resize(kSize);
+    for (ReactionId r = 1; r < kLast; ++r) {
+      graph.plan.reactions[r].level = r;
+      graph.plan.reactions[r].home = 1;
+      later[r].push_back(r + 1);
+      for (ReactionId end = r + 1; end < kSize; ++end) graph.before[r][end] = true;
     }
-    assign_levels(graph.plan, later);
+    graph.plan.reactions[kLast].level = 70;  // in another word than the chain
+    graph.plan.levels = 71;
+    graph.plan.workers = workers;
     graph.plan.downstream = make_table(later);
+    graph.plan.validate();
 
-    Stress(graph, {check::scaled(20'000, 500), 3, 100, 1}).run();
+    Style style{check::scaled(15'000, 1000), 0, 100, 2};
+    style.always = {kLong, 1, kLast};
+    style.pauses = 2000;
+    style.long_one = kLong;
+    Stress(graph, style).run();
   }
 }

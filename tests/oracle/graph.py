@@ -45,6 +45,12 @@ def stages(program: Program) -> dict[int, list[ConnectionNode]]:
     return dict(sorted(found.items()))
 
 
+def stage_name(program: Program, connection: ConnectionNode) -> str:
+    """Return how traces and recordings name the events of a delay stage."""
+    arrow = "~>" if connection.physical else "after"
+    return f"{program.channel_name(connection.source)} {arrow} {connection.delay or 0}"
+
+
 class Precedence:
     """The precedence graph, with everything that follows from it."""
 

@@ -16,7 +16,7 @@ from reactorl._program.program import NO_SCOPE
 from reactorl.tag import FOREVER, MAX_MICROSTEP, Tag
 from reactorl.trace import Event, ReactionRecord, TagRecord, Trace, value_text
 from tests.oracle.events import EventQueue, Trigger, Waiting
-from tests.oracle.graph import Precedence, roots, stages
+from tests.oracle.graph import Precedence, roots, stage_name, stages
 from tests.oracle.modes import Modes
 from tests.oracle.views import Host
 
@@ -28,7 +28,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Options:
-    """What a run depends on besides the program."""
+    """What a run depends on besides the program.
+
+    Attributes:
+        choice_seed: Which of the ready reactions goes next.
+        timeout: The final tag is not later than (timeout, 0), elapsed.
+        keepalive: Wait when no event is left; None: if there are physical actions.
+        seed: The run's seed.
+        start_time: Time of the first tag.
+        physical_events: What happens at physical actions and physical connections:
+            elapsed tag, full name (``main.a.out ~> 5`` for a connection), value. There
+            is no wall clock: nothing else ever happens at these.
+        missed_deadlines: Elapsed tag and full name of reactions that are late, besides
+            those whose deadline is zero.
+        deep: Tell objects apart in the trace.
+        max_tags: More tags than this are an error.
+    """
 
     choice_seed: int = 0
     timeout: int | None = None
@@ -267,20 +282,16 @@ class Run:
         for stage, connections in self._stages.items():
             first = connections[0]
             slot = self.channels[self.roots[first.source]]
-            if not slot.present or not self.modes.active(first.scope):
+            if first.physical or not slot.present or not self.modes.active(first.scope):
                 continue
             trigger = Trigger("stage", stage)
-            tag = self.queue.free(trigger, self.now.delay(first.delay or 0))
-            name = self.program.channel_name(first.source)
-            arrow = "~>" if first.physical else "after"
-            kept = tag <= self.stop
+            assert first.delay is not None
+            tag = self.queue.free(trigger, self.now.delay(first.delay))
+            kept = tag <= self.stop and tag.time < FOREVER
             if kept:
                 self.queue.put(Waiting(trigger, tag, slot.value))
-            event = Event(
-                f"{name} {arrow} {first.delay or 0}",
-                self.elapsed(tag) if kept else None,
-            )
-            events.append(event)
+            name = stage_name(self.program, first)
+            events.append(Event(name, self.elapsed(tag) if kept else None))
         return tuple(events)
 
     def elapsed(self, tag: Tag) -> Tag:
@@ -310,13 +321,19 @@ class Run:
         self._stop_requested = True
 
     def _physical_events(self) -> list[Waiting]:
-        ids = {
-            self.program.element_name(action): action.id
+        """Return what comes from outside; the options know when and what."""
+        triggers = {
+            self.program.element_name(action): Trigger("action", action.id)
             for action in self.program.actions
+            if action.physical
         }
+        for stage, connections in self._stages.items():
+            if connections[0].physical:
+                name = stage_name(self.program, connections[0])
+                triggers[name] = Trigger("stage", stage)
         return [
             Waiting(
-                Trigger("action", ids[name]),
+                triggers[name],
                 Tag(self.start.time + tag.time, tag.microstep),
                 value,
             )

@@ -136,6 +136,8 @@ class ActionView:
     def schedule(self, delay: Duration = 0, value: object = None) -> None:
         doing = self._touching("schedules")
         run, action = self._run, self._action
+        if action.physical:
+            return  # stamped by a clock that is not there; see ``physical_events``
         tag = None
         if run.modes.active(action.scope):
             tag = schedule(

@@ -10,6 +10,7 @@ from reactorl import (
     MultiOutput,
     Output,
     Reactor,
+    Tag,
     Timer,
     bank,
     interleaved,
@@ -84,6 +85,35 @@ class ManyValuesAreInFlightAndBroadcastAfterTheDelay(Reactor):
 
     def build(self) -> None:
         self.connect(self.count.out, [self.a.x, self.b.x], after=5, broadcast=True)
+
+
+@rule(
+    """
+    (0, 0)
+      run main.count.tick
+        set main.count.out = 1
+    (2, 0)
+      run main.count.tick
+        set main.count.out = 2
+    (3, 0)
+      run main.show.look
+        set main.show.seen = 1
+    (4, 0)
+      run main.count.tick
+        set main.count.out = 3
+    """,
+    timeout=4,
+    physical_events=(
+        (Tag(3, 0), "main.count.out ~> 1", 1),
+        (Tag(4, 1), "main.count.out ~> 1", 2),
+    ),
+)
+class APhysicalConnectionDeliversWhenTheClockSays(Reactor):
+    count = _Count()
+    show = _Show()
+
+    def build(self) -> None:
+        self.connect(self.count.out, self.show.x, after=1, physical=True)
 
 
 class _Loop(Reactor):

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.runtime.watch import WARM_UP, digest
 
 if TYPE_CHECKING:
-    from benchmarks.runtime.workloads.workload import Workload
     from benchmarks.runtime.job import Engine
     from benchmarks.runtime.watch import Watch
+    from benchmarks.runtime.workloads.workload import Workload
 
 
 class Team:

@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from benchmarks.runtime.workloads.workload import Workload
     from benchmarks.runtime.job import Engine
     from benchmarks.runtime.watch import Watch
+    from benchmarks.runtime.workloads.workload import Workload
 
 
 def run(workload: Workload, watch: Watch, engine: Engine) -> dict[str, Any]:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from benchmarks.runtime.workloads.workload import Workload
     from benchmarks.runtime.job import Engine
     from benchmarks.runtime.watch import Watch
+    from benchmarks.runtime.workloads.workload import Workload
 
 
 class Port:
@@ -44,6 +44,11 @@ class Plain:
 
     def request_stop(self) -> None:
         self.stopped = True
+
+
+def bodies(*reactions: object) -> tuple[Any, ...]:
+    """Return bodies of a reactor class, for a class that is not a reactor."""
+    return reactions
 
 
 def run(workload: Workload, watch: Watch, engine: Engine) -> dict[str, Any]:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import xronos
 
 if TYPE_CHECKING:
-    from benchmarks.runtime.workloads.workload import Workload
     from benchmarks.runtime.job import Engine
     from benchmarks.runtime.watch import Watch
+    from benchmarks.runtime.workloads.workload import Workload
 
 
 def run(workload: Workload, watch: Watch, engine: Engine) -> dict[str, Any]:

@@ -4,14 +4,11 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
+from typing import Any
 
 import gymnasium
 
 from benchmarks.runtime.workloads.players import PlayerStar
-
-if TYPE_CHECKING:
-    import numpy as np
 
 
 class CartPole:
@@ -22,7 +19,7 @@ class CartPole:
         self.environment.reset(seed=index)
         self.actions = random.Random(index)
 
-    def step(self) -> np.ndarray:
+    def step(self) -> Any:  # noqa: ANN401
         step = self.environment.step(self.actions.getrandbits(1))
         observation, _reward, terminated, truncated, _info = step
         if terminated or truncated:

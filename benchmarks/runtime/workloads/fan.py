@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchmarks.runtime.watch import Watch
 from benchmarks.runtime.workloads.source import PlainSink, PlainSource, Sink, Source
 from benchmarks.runtime.workloads.stage import PlainStage, Stage
 from benchmarks.runtime.workloads.workload import Workload
@@ -13,6 +12,8 @@ from reactorl import Reactor, bank, param
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
+
+    from benchmarks.runtime.watch import Watch
 
 
 class Main(Reactor):

@@ -7,11 +7,11 @@ level they would wait for it; by their dependencies they need not.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from benchmarks.runtime.engines.plain import MultiPort, Plain, Port
+from benchmarks.runtime.engines.plain import MultiPort, Plain, Port, bodies
 from benchmarks.runtime.spin import spin
-from benchmarks.runtime.watch import Watch
 from benchmarks.runtime.workloads.workload import Workload
 from reactorl import (
     Input,
@@ -26,6 +26,8 @@ from reactorl import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from concurrent.futures import ThreadPoolExecutor
+
+    from benchmarks.runtime.watch import Watch
 
 LONG_US = 5_000
 SHORT_US = 250
@@ -85,7 +87,7 @@ class Main(Reactor):
                 for i, turns in enumerate(row)
             ]
             self.connect(self.hub.go, stages[0].source, after=0)
-            for before, after in zip(stages, stages[1:], strict=False):
+            for before, after in pairwise(stages):
                 self.connect(before.result, after.source)
             ends.append(stages[-1].result)
         self.connect(ends, self.hub.done)
@@ -94,7 +96,7 @@ class Main(Reactor):
 class PlainHub(Plain):
     """A hub without a runtime."""
 
-    setup, begin, again = Hub.setup, Hub.begin, Hub.again
+    setup, begin, again = bodies(Hub.setup, Hub.begin, Hub.again)
 
     def __init__(self, watch: Watch, done: list[Port]) -> None:
         self.watch = watch
@@ -106,7 +108,7 @@ class PlainHub(Plain):
 class PlainStage(Plain):
     """A stage without a runtime."""
 
-    setup, work = Stage.setup, Stage.work
+    setup, work = bodies(Stage.setup, Stage.work)
 
     def __init__(self, turns: int, source: Port) -> None:
         self.turns = turns

@@ -9,14 +9,15 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.runtime.engines.plain import Plain, Port
+from benchmarks.runtime.engines.plain import Plain, Port, bodies
 from benchmarks.runtime.memory import memory_in_use
-from benchmarks.runtime.watch import Watch
 from benchmarks.runtime.workloads.workload import Workload
 from reactorl import Input, Output, Reactor, bank, param, reaction, startup
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from benchmarks.runtime.watch import Watch
 
 
 class Node(Reactor):
@@ -87,7 +88,7 @@ class Bare:
 class PlainNode(Plain):
     """A node without a runtime."""
 
-    setup, work = Node.setup, Node.work
+    setup, work = bodies(Node.setup, Node.work)
 
     def __init__(self) -> None:
         self.token = Port()
@@ -98,7 +99,7 @@ class PlainNode(Plain):
 class PlainHub(Plain):
     """A hub without a runtime."""
 
-    setup, begin, again = Hub.setup, Hub.begin, Hub.again
+    setup, begin, again = bodies(Hub.setup, Hub.begin, Hub.again)
 
     def __init__(self, watch: Watch, when_built: Callable[[], None]) -> None:
         self.watch = watch

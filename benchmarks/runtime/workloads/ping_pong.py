@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchmarks.runtime.engines.plain import Plain, Port
-from benchmarks.runtime.watch import Watch
+from benchmarks.runtime.engines.plain import Plain, Port, bodies
 from benchmarks.runtime.workloads.workload import Workload
 from reactorl import Input, Output, Reactor, param, reaction, startup
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
+
+    from benchmarks.runtime.watch import Watch
 
 
 class Ping(Reactor):
@@ -62,7 +63,7 @@ class Main(Reactor):
 class PlainPing(Plain):
     """Ping without a runtime."""
 
-    setup, begin, play = Ping.setup, Ping.begin, Ping.play
+    setup, begin, play = bodies(Ping.setup, Ping.begin, Ping.play)
 
     def __init__(self, watch: Watch) -> None:
         self.watch = watch
@@ -74,7 +75,7 @@ class PlainPing(Plain):
 class PlainPong(Plain):
     """Pong without a runtime."""
 
-    play = Pong.play
+    (play,) = bodies(Pong.play)
 
     def __init__(self, ball: Port) -> None:
         self.ball = ball

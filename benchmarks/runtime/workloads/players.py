@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from benchmarks.runtime.engines.plain import MultiPort, Plain, Port
-from benchmarks.runtime.watch import Watch
+from benchmarks.runtime.engines.plain import MultiPort, Plain, Port, bodies
 from benchmarks.runtime.workloads import star
 from benchmarks.runtime.workloads.workload import Workload
 from reactorl import (
@@ -23,6 +22,8 @@ from reactorl import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from concurrent.futures import ThreadPoolExecutor
+
+    from benchmarks.runtime.watch import Watch
 
 
 class Player(Protocol):
@@ -88,7 +89,7 @@ class Main(Reactor):
 class PlainServer(Plain):
     """A server without a runtime."""
 
-    setup, begin, gather = Server.setup, Server.begin, Server.gather
+    setup, begin, gather = bodies(Server.setup, Server.begin, Server.gather)
 
     def __init__(self, watch: Watch, replies: list[Port]) -> None:
         self.watch = watch
@@ -100,7 +101,7 @@ class PlainServer(Plain):
 class PlainClient(Plain):
     """A client without a runtime."""
 
-    create, work = Client.create, Client.work
+    create, work = bodies(Client.create, Client.work)
 
     def __init__(self, index: int, new_player: Callable[[int], Player]) -> None:
         self.bank_index = index

@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
-from benchmarks.runtime.engines.plain import MultiPort, Plain, Port
-from benchmarks.runtime.watch import Watch
+from typing import TYPE_CHECKING
+
+from benchmarks.runtime.engines.plain import MultiPort, Plain, Port, bodies
 from reactorl import MultiInput, Output, Reactor, Timer, msec, param, reaction
+
+if TYPE_CHECKING:
+    from benchmarks.runtime.watch import Watch
 
 
 class Source(Reactor):
@@ -43,7 +47,7 @@ class Sink(Reactor):
 class PlainSource(Plain):
     """A source without a runtime."""
 
-    setup, emit = Source.setup, Source.emit
+    setup, emit = bodies(Source.setup, Source.emit)
 
     def __init__(self) -> None:
         self.number = Port()
@@ -53,7 +57,7 @@ class PlainSource(Plain):
 class PlainSink(Plain):
     """A sink without a runtime."""
 
-    setup, take = Sink.setup, Sink.take
+    setup, take = bodies(Sink.setup, Sink.take)
 
     def __init__(self, watch: Watch, numbers: list[Port]) -> None:
         self.watch = watch

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from benchmarks.runtime.engines.plain import Plain, Port
+from benchmarks.runtime.engines.plain import Plain, Port, bodies
 from reactorl import Input, Output, Reactor, reaction
 
 
@@ -21,7 +21,7 @@ class Stage(Reactor):
 class PlainStage(Plain):
     """A stage without a runtime."""
 
-    work = Stage.work
+    (work,) = bodies(Stage.work)
 
     def __init__(self, before: Port) -> None:
         self.before = before

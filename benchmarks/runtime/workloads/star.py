@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.runtime.engines.plain import MultiPort, Plain, Port
-from benchmarks.runtime.watch import Watch
+from benchmarks.runtime.engines.plain import MultiPort, Plain, Port, bodies
 from benchmarks.runtime.workloads.workload import Workload
 from reactorl import (
     Input,
@@ -24,6 +23,8 @@ from reactorl import (
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
+
+    from benchmarks.runtime.watch import Watch
 
 
 class Server(Reactor):
@@ -76,7 +77,7 @@ class Main(Reactor):
 class PlainServer(Plain):
     """A server without a runtime."""
 
-    setup, begin, gather = Server.setup, Server.begin, Server.gather
+    setup, begin, gather = bodies(Server.setup, Server.begin, Server.gather)
 
     def __init__(self, watch: Watch, replies: list[Port]) -> None:
         self.watch = watch
@@ -88,7 +89,7 @@ class PlainServer(Plain):
 class PlainClient(Plain):
     """A client without a runtime."""
 
-    work = Client.work
+    (work,) = bodies(Client.work)
 
     def __init__(self) -> None:
         self.request = Port()

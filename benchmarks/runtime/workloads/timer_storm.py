@@ -7,7 +7,7 @@ import math
 from heapq import heapreplace
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.runtime.engines.plain import Plain
+from benchmarks.runtime.engines.plain import Plain, bodies
 from benchmarks.runtime.watch import Watch, digest
 from benchmarks.runtime.workloads.workload import Workload
 from reactorl import Reactor, Timer, bank, msec, param, reaction, shutdown
@@ -72,7 +72,7 @@ class Main(Reactor):
 class PlainCounter(Plain):
     """A counter without a runtime."""
 
-    setup, fire, report = Counter.setup, Counter.fire, Counter.report
+    setup, fire, report = bodies(Counter.setup, Counter.fire, Counter.report)
 
     def __init__(self, index: int, counts: dict[int, int]) -> None:
         self.bank_index = index
@@ -83,7 +83,7 @@ class PlainCounter(Plain):
 class PlainMetronome(Plain):
     """A metronome without a runtime."""
 
-    setup, fire = Metronome.setup, Metronome.fire
+    setup, fire = bodies(Metronome.setup, Metronome.fire)
 
     def __init__(self, watch: Watch) -> None:
         self.watch = watch

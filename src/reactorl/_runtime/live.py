@@ -28,7 +28,7 @@ from reactorl._runtime.recording import (
     Tape,
 )
 from reactorl._runtime.result import ReactionTime, Result
-from reactorl._runtime.tracing import make_trace, trigger_name
+from reactorl._runtime.tracing import make_trace, physical_names
 from reactorl._runtime.views import Views
 from reactorl._runtime.watchdogs import Watchdogs
 from reactorl.errors import AccessError, ReactionError, ReactorlError, ReplayError
@@ -197,18 +197,17 @@ class Live:
     # -- parts ----------------------------------------------------------------------
 
     def _tape(self, record: Recording | None, replay: Recording | None) -> Tape:
-        program, planned = self.program, self.planned
+        program = self.program
         if replay is not None:
             self._preload(replay)
             return ReplayingTape(replay, program.reaction_name, self.now)
         if record is not None:
             record.program = program_digest(program)
             record.seed = self.options.seed
+            names = physical_names(program, self.planned)
+            by_trigger = {trigger: name for name, trigger in names.items()}
             return RecordingTape(
-                record,
-                partial(trigger_name, program, planned),
-                program.reaction_name,
-                self.now,
+                record, by_trigger.__getitem__, program.reaction_name, self.now
             )
         return PlainTape()
 
@@ -219,11 +218,7 @@ class Live:
                 None,
                 "Replay it into the program it was recorded from.",
             )
-        count = self.planned.first_stage + len(self.planned.stages)
-        known = {
-            trigger_name(self.program, self.planned, trigger): trigger
-            for trigger in range(self.planned.first_action, count)
-        }
+        known = physical_names(self.program, self.planned)
         for tag, name, value in replay.events:
             if name not in known:
                 raise ReplayError(
@@ -264,7 +259,7 @@ class Live:
         self.session.request_stop()
 
     def _raise_failure(self) -> NoReturn:
-        reaction, error = self.session.raise_failure()
+        reaction, error = self.session.failure()
         if error is None:
             msg = "the core ended the run without a reason; please report this"
             raise RuntimeError(msg)

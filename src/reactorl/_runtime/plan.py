@@ -131,8 +131,8 @@ def make_plan(program: Program, workers: int) -> Planned:
     plan.set_slot_reactions(*_table(triggered))
     first_stage = len(timers) + len(actions)
     delayed: list[list[int]] = [[] for _ in slot_channel]
-    for number, stage in enumerate(stages):
-        delayed[channel_slot[stage.source]].append(first_stage + number)
+    for number, connection in enumerate(stages):
+        delayed[channel_slot[connection.source]].append(first_stage + number)
     plan.set_slot_stages(*_table(delayed))
     plan.set_downstream(*_table(order.downstream))
     return Planned(

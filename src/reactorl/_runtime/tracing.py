@@ -29,6 +29,21 @@ def trigger_name(program: Program, planned: Planned, trigger: int) -> str:
     return program.element_name(program.timers[trigger])
 
 
+def physical_names(program: Program, planned: Planned) -> dict[str, int]:
+    """Return the trigger of each name that a recording may use, each name once."""
+    names: dict[str, int] = {}
+    for trigger in range(
+        planned.first_action, planned.first_stage + len(planned.stages)
+    ):
+        plain = name = trigger_name(program, planned, trigger)
+        again = 1
+        while name in names:  # two connections from one port with one delay
+            again += 1
+            name = f"{plain} #{again}"
+        names[name] = trigger
+    return names
+
+
 def make_trace(
     program: Program, planned: Planned, words: bytes, values: Sequence[object]
 ) -> Trace:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import xronos
@@ -74,6 +75,6 @@ def build(environment: xronos.Environment, workload: Lookahead, watch: Watch) ->
             for i, turns in enumerate(row)
         ]
         environment.connect(hub.go, stages[0].source, timedelta(0))
-        for before, after in zip(stages, stages[1:], strict=False):
+        for before, after in pairwise(stages):
             environment.connect(before.result, after.source)
         environment.connect(stages[-1].result, hub.done[r])

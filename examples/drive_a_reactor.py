@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Drive a reactor from a plain loop: put inputs in, run a tag, take outputs out.
+
+The reactor is a small environment, the loop is the agent. The calling thread runs the
+reactions itself, so a step costs no hand-over to another thread.
+"""
+
+from reactorl import Input, Output, Reactor, drive, msec, param, reaction, state
+
+
+class Corridor(Reactor):
+    """Walk from cell 0 to the last cell, on a slippery floor; each step costs one."""
+
+    action = Input[int]()
+    observation = Output[int]()
+    reward = Output[float]()
+    done = Output[bool]()
+
+    length: int = param(5)
+    slip: float = param(0.3)
+    cell: int = state(0)
+
+    @reaction(action, effects=[observation, reward, done])
+    def step(self) -> None:
+        """Move by -1 or 1 unless the floor is too slippery."""
+        if self.random.random() >= self.slip:
+            self.cell = max(0, self.cell + self.action.value)
+        self.observation.set(self.cell)
+        self.reward.set(-1.0)
+        if self.cell == self.length - 1:
+            self.done.set(True)
+
+
+def main() -> None:
+    """Walk right until the end is reached."""
+    total = 0.0
+    with drive(Corridor(length=5), seed=3) as corridor:
+        while True:
+            outputs = corridor.step(action=1, after=msec(10))
+            total += outputs.reward
+            time = corridor.tag.time // msec(1)
+            print(f"{time:3} ms: in cell {outputs.observation}")
+            if "done" in outputs:  # only outputs that were set are there
+                break
+    print(f"return {total:.0f}, {corridor.result.reactions} reactions")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two reactors that answer each other, and why one connection has a delay.
+
+Without it each would have to run before the other at one tag, and the program would be
+refused. With ``after=0`` the answer arrives at the next microstep: later, though no
+time passes.
+"""
+
+from reactorl import (
+    CausalityError,
+    Input,
+    Output,
+    Reactor,
+    param,
+    reaction,
+    run,
+    shutdown,
+    startup,
+    state,
+)
+
+
+class Ping(Reactor):
+    """Serves, and returns each ball until ``count`` have come back."""
+
+    ball = Input[int]()
+    out = Output[int]()
+    count: int = param(3)
+
+    @reaction(startup, effects=[out])
+    def serve(self) -> None:
+        """Set the first ball in motion."""
+        self.out.set(1)
+
+    @reaction(ball, effects=[out])
+    def hit(self) -> None:
+        """Return the ball, unless that was the last one."""
+        print(f"ping got {self.ball.value} at microstep {self.tag.microstep}")
+        if self.ball.value < self.count:
+            self.out.set(self.ball.value + 1)
+
+
+class Pong(Reactor):
+    """Returns every ball at the tag at which it comes."""
+
+    ball = Input[int]()
+    out = Output[int]()
+    hits: int = state(0)
+
+    @reaction(ball, effects=[out])
+    def hit(self) -> None:
+        """Return the ball."""
+        self.hits += 1
+        self.out.set(self.ball.value)
+
+    @reaction(shutdown)
+    def report(self) -> None:
+        """Tell how it went."""
+        print(f"pong hit {self.hits} balls")
+
+
+class Game(Reactor):
+    """Ping against Pong; the program ends when no ball is on its way."""
+
+    delayed: bool = param(default=True)
+    ping = Ping(count=3)
+    pong = Pong()
+
+    def build(self) -> None:
+        """Connect the two, both ways."""
+        self.connect(self.ping.out, self.pong.ball)
+        self.connect(self.pong.out, self.ping.ball, after=0 if self.delayed else None)
+
+
+if __name__ == "__main__":
+    result = run(Game, fast=True)
+    print(f"ended at {result.final_tag}\n")
+
+    try:
+        run(Game(delayed=False), fast=True)
+    except CausalityError as error:
+        print("without the delay:", str(error).splitlines()[0])
+        for hop in error.cycle:
+            print(f"  {hop.reaction} sets {hop.source}")

@@ -1,0 +1,172 @@
+"""The reactor runtime's core. Use `reactorl.run` and `reactorl.drive`."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+
+class Port:
+    """A port as the reactions of one reactor see it."""
+
+    def set(self, value: object, /) -> None:
+        """
+        Make the port present with a value, at the current tag. The last set wins.
+        """
+
+    @property
+    def value(self) -> object:
+        """
+        The value set at the current tag; if absent, the last one (None if never set).
+        """
+
+    @property
+    def is_present(self) -> bool:
+        """Whether it was set at the current tag."""
+
+class Action:
+    """An action as the reactions of its reactor see it."""
+
+    def schedule(self, delay: int | timedelta = 0, value: object = None) -> None:
+        """
+        schedule(delay=0, value=None): make the action present `delay` plus its minimum delay later; zero means the next microstep. A physical action counts from the physical clock and may be scheduled from any thread.
+        """
+
+    @property
+    def value(self) -> object:
+        """The payload of the event at the current tag; if absent, the last one."""
+
+    @property
+    def is_present(self) -> bool:
+        """Whether an event of this action is at the current tag."""
+
+class ModeSwitch:
+    """A mode as the reactions of its reactor see it."""
+
+    def set(self) -> None:
+        """Switch to this mode when the current tag is done; the last call wins."""
+
+class PlanError(Exception):
+    pass
+
+class Plan:
+    """A program as flat tables of ids."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def slots(self) -> int: ...
+
+    @slots.setter
+    def slots(self, arg: int, /) -> None: ...
+
+    @property
+    def workers(self) -> int: ...
+
+    @workers.setter
+    def workers(self, arg: int, /) -> None: ...
+
+    @property
+    def startup(self) -> list[int]: ...
+
+    @startup.setter
+    def startup(self, arg: Sequence[int], /) -> None: ...
+
+    @property
+    def shutdown(self) -> list[int]: ...
+
+    @shutdown.setter
+    def shutdown(self, arg: Sequence[int], /) -> None: ...
+
+    @property
+    def reset(self) -> list[int]: ...
+
+    @reset.setter
+    def reset(self, arg: Sequence[int], /) -> None: ...
+
+    def add_reactions(self, *, level: Sequence[int], reactor: Sequence[int], home: Sequence[int], scope: Sequence[int], deadline: Sequence[int], forward_from: Sequence[int], forward_to: Sequence[int]) -> None: ...
+
+    def add_triggers(self, *, kind: Sequence[int], policy: Sequence[int], scope: Sequence[int], slot: Sequence[int], source: Sequence[int], delay: Sequence[int], spacing: Sequence[int]) -> None: ...
+
+    def add_modes(self, *, modal: Sequence[int], scope: Sequence[int], initial: Sequence[bool]) -> None: ...
+
+    def set_slot_reactions(self, start: Sequence[int], item: Sequence[int]) -> None: ...
+
+    def set_slot_stages(self, start: Sequence[int], item: Sequence[int]) -> None: ...
+
+    def set_downstream(self, start: Sequence[int], item: Sequence[int]) -> None: ...
+
+    def validate(self) -> None: ...
+
+class Session:
+    """One run of a plan."""
+
+    def __init__(self, plan: Plan, *, fast: bool, keepalive: bool, trace: bool, replay: bool, one_at_a_time: bool, timeout: int | None, start: int | None, shuffle: int) -> None: ...
+
+    def add_body(self, function: object | None, handler: object | None, instance: object | None, reactor: int, index: int) -> None:
+        """Give the next reaction its body; in the order of ids."""
+
+    def set_hooks(self, *, refuse: object | None, late: object | None, deliver: object | None, describe: object | None, freeze_arrays: bool) -> None: ...
+
+    def port(self, *, holder: int, element: int, slot: int, copies: bool, readers: Sequence[int], writers: Sequence[int]) -> object: ...
+
+    def action(self, *, holder: int, element: int, slot: int, trigger: int, physical: bool, readers: Sequence[int], writers: Sequence[int]) -> object: ...
+
+    def mode(self, *, holder: int, element: int, resetting: Sequence[int], resuming: Sequence[int]) -> object: ...
+
+    def preload(self, trigger: int, time: int, microstep: int, value: object | None) -> None: ...
+
+    def stop_at(self, time: int, microstep: int) -> None: ...
+
+    def start(self) -> str: ...
+
+    def run(self) -> str: ...
+
+    def step(self, time: int, microstep: int, inputs: Sequence[tuple[int, object]]) -> str: ...
+
+    def finish(self) -> str: ...
+
+    def failure(self) -> tuple[int, BaseException | None]:
+        """
+        What ended the run: an interrupt if there was one (-1), else the failure that is first in the fixed order, with its reaction.
+        """
+
+    def tag(self) -> tuple[int, int]: ...
+
+    def start_time(self) -> int: ...
+
+    def physical_time(self) -> int: ...
+
+    def running(self) -> int:
+        """The reaction whose body the calling thread runs, or -1."""
+
+    def worker(self) -> int:
+        """The worker that the calling thread is, or -1."""
+
+    def deadline(self, reaction: int) -> int: ...
+
+    def change_deadline(self, reaction: int, deadline: int) -> None: ...
+
+    def request_stop(self) -> None: ...
+
+    def present(self, slot: int) -> bool: ...
+
+    def epoch(self) -> int:
+        """Counts tags."""
+
+    def set_since(self, slot: int, epoch: int) -> bool: ...
+
+    def value(self, slot: int) -> object: ...
+
+    def counts(self) -> tuple[int, int, int]:
+        """Tags run, events delivered, tags whose work was shared."""
+
+    def cost(self, reaction: int) -> tuple[int, int, int]:
+        """Runs, measured runs, and nanoseconds of the measured ones."""
+
+    def trace_words(self) -> bytes: ...
+
+    def trace_values(self) -> list[object]: ...
+
+    def close(self) -> None: ...
+
+def values(ports: tuple[object, ...]) -> list[object]:
+    """The values of a multiport's present channels, in order."""
