@@ -87,7 +87,7 @@ FT_BENCH := $(if $(PGO),ft-pgo,ft)
 
 .PHONY: train bench-runtime
 train: .venv/gil/.built ## Run the demonstration
-	.venv/gil/bin/python -m reactorl.demo $(ARGS)
+	.venv/gil/bin/python examples/cartpole_rollouts.py $(ARGS)
 
 bench-runtime: .venv/gil/.bench .venv/$(FT_BENCH)/.bench ## Compare the runtime with others
 	.venv/gil/bin/python -m benchmarks.runtime --gil $(CURDIR)/.venv/gil/bin/python \

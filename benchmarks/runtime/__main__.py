@@ -23,7 +23,7 @@ from rich.progress import (
 from benchmarks.runtime import plan
 from benchmarks.runtime.claims import checks
 from benchmarks.runtime.facts import machine_facts
-from benchmarks.runtime.job import Failure, Settings
+from benchmarks.runtime.job import PYTHONS, Failure, Settings
 from benchmarks.runtime.measure import ROOT, ChildError, ask, measure
 from benchmarks.runtime.report import Report
 from benchmarks.runtime.results import Results
@@ -75,7 +75,18 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     options = parser.parse_args(given)
     if not (options.gil or options.ft):
         parser.error("give --gil PYTHON, --ft PYTHON, or both")
+    if options.repeats is not None and options.repeats < 1:
+        parser.error("--repeats must be 1 or more")
+    if options.seconds is not None and options.seconds <= 0:
+        parser.error("--seconds must be positive")
     return options
+
+
+def interpreter_path(given: str | None) -> str | None:
+    """Return an interpreter that another working directory finds, too."""
+    if given is None or "/" not in given:
+        return given
+    return str(Path(given).absolute())  # not resolved: an environment is a link
 
 
 def check_interpreters(paths: dict[Python, str]) -> dict[str, dict[str, Any]]:
@@ -161,11 +172,11 @@ def main(given: Sequence[str] | None = None) -> int:
     console = Console()
     if not console.is_terminal:
         console.width = 200
-    paths: dict[Python, str] = {}
-    if options.gil:
-        paths["gil"] = options.gil
-    if options.ft:
-        paths["ft"] = options.ft
+    paths: dict[Python, str] = {
+        name: found
+        for name in PYTHONS
+        if (found := interpreter_path(getattr(options, name)))
+    }
     machine = machine_facts()
     interpreters = check_interpreters(paths)
 

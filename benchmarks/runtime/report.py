@@ -7,6 +7,7 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from rich.markup import escape
 from rich.table import Table
 
 from benchmarks.runtime.job import PYTHONS, Job
@@ -71,7 +72,11 @@ class Report:
     def errors(self) -> list[str]:
         """Return what makes the numbers worthless, in words."""
         failures: dict[Job, str] = {f.job: f.reason for f in self.results.failures}
-        found = [f"{job.label} failed:\n{why}" for job, why in failures.items()]
+        found = [
+            f"{job.label} failed: {why.splitlines()[-1]} (all of it: "
+            f"measurements/{job.file_stem}-*.json)"
+            for job, why in failures.items()
+        ]
         found += [
             f"engines disagree, {where}" for where in self.results.disagreements()
         ]
@@ -228,9 +233,9 @@ class Report:
         for grid in self.grids():
             console.print(grid.as_rich())
         for text in self.warnings():
-            console.print(f"[yellow]Caution:[/] {text}", highlight=False)
+            console.print(f"[yellow]Caution:[/] {escape(text)}", highlight=False)
         for text in self.errors():
-            console.print(f"[bold red]Error:[/] {text}", highlight=False)
+            console.print(f"[bold red]Error:[/] {escape(text)}", highlight=False)
 
     def write(self, directory: Path) -> None:
         """Write ``table.md`` and ``summary.json``."""

@@ -204,10 +204,16 @@ def test_every_element_becomes_a_node() -> None:
 # -- signatures --------------------------------------------------------------------
 
 
+class Ends(Reactor):
+    gain: int = param(1)
+    x = Input[int]()
+    y = Output[int]()
+
+
 def test_signatures_expand_banks_to_ports_of_members() -> None:
     class Main(Reactor):
-        one = Leaf()
-        row = bank(Leaf, width=2)
+        one = Ends()
+        row = bank(Ends, width=2)
 
         @reaction(one.y, row.y, effects=[row[1].x], sources=[])
         def objects(self) -> None: ...
@@ -234,7 +240,7 @@ def test_signatures_expand_banks_to_ports_of_members() -> None:
 def test_strings_name_what_build_adds() -> None:
     class Main(Reactor):
         def build(self) -> None:
-            self.add("extra", Leaf, gain=2)
+            self.add("extra", Ends, gain=2)
 
         @reaction("extra.y", effects=["extra.x"])
         def go(self) -> None: ...
@@ -588,3 +594,25 @@ def test_reset_state_outside_of_modes_needs_no_reaction() -> None:
         total: int = state(0, reset=True)
 
     assert elaborate(Plain).reactions == ()
+
+
+# -- parameters that only members have ------------------------------------------------
+
+
+class Needy(Reactor):
+    need: int = param()
+
+
+def test_each_may_supply_what_a_member_needs() -> None:
+    class Main(Reactor):
+        row = bank(Needy, width=2, each=lambda _, i: {"need": i * 10})
+
+    assert [r.params["need"] for r in elaborate(Main).reactors[1:]] == [0, 10]
+
+
+def test_what_each_leaves_out_is_missed() -> None:
+    class Main(Reactor):
+        row = bank(Needy, width=2, each=lambda _, i: {"need": 1} if i else {})
+
+    with pytest.raises(DeclarationError, match="needs the parameter 'need'"):
+        elaborate(Main)

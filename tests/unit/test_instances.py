@@ -105,7 +105,7 @@ class Leaf(Reactor):
         setups.append(self.name)
         self.extra = 1
 
-    @reaction(x, effects=[y])
+    @reaction(startup, effects=[y])
     def go(self) -> None: ...
 
 

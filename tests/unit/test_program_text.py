@@ -107,7 +107,7 @@ def test_the_digest_tells_programs_apart() -> None:
 
 
 SCRIPT = """
-from reactorl import Reactor, Input, Output, bank, elaborate, param, reaction
+from reactorl import Reactor, Input, Output, bank, elaborate, param, reaction, startup
 from reactorl._program.text import digest
 
 class Leaf(Reactor):
@@ -116,7 +116,7 @@ class Leaf(Reactor):
     tags: frozenset[str] = param(frozenset({"a", "b", "c", "d"}))
     f: object = param(len)
 
-    @reaction(x, effects=[y])
+    @reaction(startup, sources=[x])
     def go(self) -> None: ...
 
 class Main(Reactor):

@@ -105,14 +105,20 @@ class Child(Declaration):
         )
 
 
-def configured(reactor: type[R] | R, params: Mapping[str, Any]) -> R:
+def configured(
+    reactor: type[R] | R, params: Mapping[str, Any], *, partial: bool = False
+) -> R:
     """Return ``reactor`` as a configured reactor: called if it is a class.
+
+    ``partial`` if each member of a bank adds parameters of its own.
 
     Raises:
         DeclarationError: It is no reactor, or one that already has its parameters.
     """
     if isinstance(reactor, type) and hasattr(reactor, "__reactor__"):
-        return reactor(**params)
+        made = reactor.__new__(reactor)
+        made._configure(params, partial=partial)
+        return made
     if not hasattr(type(reactor), "__reactor__"):
         msg = f"{reactor!r} is neither a reactor class nor a reactor"
         raise DeclarationError(msg, here())
@@ -146,4 +152,5 @@ def bank(
             index, returns the parameters in which this member differs.
         params: Parameters of all members, if ``reactor`` is a class.
     """
-    return Bank(configured(reactor, params), width, each, here())
+    member = configured(reactor, params, partial=each is not None)
+    return Bank(member, width, each, here())

@@ -123,13 +123,17 @@ class Reactor(metaclass=ReactorType):
             UnknownNameError: The class has no such parameter.
             DeclarationError: A parameter without default is missing.
         """
+        self._configure(params, partial=False)
+
+    def _configure(self, params: Mapping[str, Any], *, partial: bool) -> None:
+        """Note the parameters; ``partial`` if members of a bank add to them."""
         where = here()
         cls = type(self)
         self._where = where
         self._label = cls.__name__
         self._given = params
         check_params(cls, params, where)
-        attach_references(self, complete_params(cls, params, where))
+        attach_references(self, complete_params(cls, params, where, partial=partial))
 
     def __repr__(self) -> str:
         """Return the class and, if it runs, the full name."""
@@ -199,7 +203,7 @@ class Reactor(metaclass=ReactorType):
         """
         from reactorl._decl.bank import configured
 
-        member = configured(reactor, params)
+        member = configured(reactor, params, partial=each is not None)
         return self._building("add_bank").add_bank(name, member, width, each)
 
     def connect(
@@ -369,17 +373,22 @@ def check_params(cls: type[Reactor], given: Mapping[str, Any], where: Position) 
 
 
 def complete_params(
-    cls: type[Reactor], given: Mapping[str, Any], where: Position
+    cls: type[Reactor],
+    given: Mapping[str, Any],
+    where: Position,
+    *,
+    partial: bool = False,
 ) -> dict[str, Any]:
     """Return all parameters of ``cls``, ``given`` over defaults, in declared order.
 
     Raises:
-        DeclarationError: One without default is missing.
+        DeclarationError: One without default is missing, and not ``partial``.
     """
     values: dict[str, Any] = {}
     for name, declared in cls.__reactor__.params.items():
         value = given.get(name, declared.default)
-        if value is declared.default and declared.required and name != "bank_index":
+        missing = value is declared.default and declared.required
+        if missing and not partial and name != "bank_index":
             msg = f"{cls.__name__} needs the parameter {name!r}"
             raise DeclarationError(
                 msg,

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from reactorl._program.levels import Precedence, precedence
 from reactorl._program.program import (
     ActionNode,
     ConnectionNode,
@@ -14,6 +17,7 @@ from reactorl._program.program import (
     TimerNode,
     WatchdogNode,
 )
+from reactorl._program.routes import roots
 
 
 class Draft:
@@ -49,8 +53,13 @@ class Draft:
         self.warnings: dict[str, None] = {}  # in order, each once
 
     def freeze(self) -> Program:
-        """Return the finished Program."""
-        return Program(
+        """Return the finished Program.
+
+        Raises:
+            WiringError: Connections without delay form a circle.
+            CausalityError: Reactions wait for each other.
+        """
+        program = Program(
             reactors=tuple(self.reactors),
             ports=tuple(self.ports),
             channel_port=tuple(self.channel_port),
@@ -61,4 +70,8 @@ class Draft:
             reactions=tuple(self.reactions),
             connections=tuple(self.connections),
             warnings=tuple(self.warnings),
+            roots=(),
+            order=Precedence([], [], [], []),
         )
+        shared = roots(program)
+        return replace(program, roots=shared, order=precedence(program, shared))

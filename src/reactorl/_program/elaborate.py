@@ -52,7 +52,6 @@ def elaborate(main: type[Reactor] | Reactor) -> Program:
     Raises:
         DeclarationError: ``main`` lacks parameters, or ``build()`` does wrong.
         ProgramError: The declarations do not fit together; its subclasses say how.
-            (Causality loops are found by ``levels.precedence``.)
     """
     draft = Draft()
     with collector_paused():

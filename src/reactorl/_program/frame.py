@@ -152,7 +152,7 @@ def members(
     ``given`` may refer to parameters of the enclosing instance, ``outer``.
     """
     common = {name: resolve(value, outer) for name, value in given.items()}
-    base = complete_params(cls, common, where)
+    base = complete_params(cls, common, where, partial=each is not None)
     indexed = "bank_index" in base and "bank_index" not in common
     if bank_width is None:
         if indexed:
@@ -166,9 +166,9 @@ def members(
         if indexed:
             values["bank_index"] = index
         if each is not None:
-            different = each(index)
+            different = {n: resolve(v, outer) for n, v in each(index).items()}
             check_params(cls, different, where)
-            for name, value in different.items():
-                values[name] = resolve(value, outer)
+            complete_params(cls, {**common, **different}, where)
+            values.update(different)
         found.append(MappingProxyType(values))
     return found or [MappingProxyType(base)]

@@ -27,14 +27,21 @@ class Precedence:
         rank: Position in the order by (inferred deadline, level); equals the level in
             a program without deadlines. Running by rank is a valid order.
         downstream: For each reaction, those that directly come after it, ascending.
-        upstream: For each reaction, those that directly come before it, ascending.
     """
 
     level: list[int]
     inferred: list[int]
     rank: list[int]
     downstream: list[tuple[int, ...]]
-    upstream: list[tuple[int, ...]]
+
+    @property
+    def upstream(self) -> list[tuple[int, ...]]:
+        """For each reaction, those that directly come before it, ascending."""
+        before: list[list[int]] = [[] for _ in self.downstream]
+        for reaction, later in enumerate(self.downstream):
+            for other in later:
+                before[other].append(reaction)
+        return [tuple(others) for others in before]
 
 
 def precedence(program: Program, roots: Sequence[int]) -> Precedence:
@@ -68,14 +75,14 @@ def precedence(program: Program, roots: Sequence[int]) -> Precedence:
 
     deadlines = [r.deadline for r in program.reactions]
     if all(deadline is None for deadline in deadlines):
-        return Precedence(level, [FOREVER] * len(level), level, downstream, upstream)
+        return Precedence(level, [FOREVER] * len(level), level, downstream)
     inferred = [FOREVER if d is None else d for d in deadlines]
     for reaction in reversed(order):
         for other in downstream[reaction]:
             inferred[reaction] = min(inferred[reaction], inferred[other])
     keys = list(zip(inferred, level, strict=True))
     dense = {key: rank for rank, key in enumerate(sorted(set(keys)))}
-    return Precedence(level, inferred, [dense[k] for k in keys], downstream, upstream)
+    return Precedence(level, inferred, [dense[k] for k in keys], downstream)
 
 
 def _read_channels(program: Program, reaction: ReactionNode) -> list[int]:

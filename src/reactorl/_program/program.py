@@ -14,15 +14,16 @@ A *scope* is the id of the innermost mode that something lives in, or ``NO_SCOPE
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from reactorl.position import Position as Position  # noqa: TC001 - re-exported
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from reactorl._decl.reactor import Reactor
+    from reactorl._program.levels import Precedence
 
 NO_SCOPE: Final = -1
 
@@ -186,6 +187,10 @@ class Program:
     reactions: tuple[ReactionNode, ...]
     connections: tuple[ConnectionNode, ...]
     warnings: tuple[str, ...]
+    roots: Sequence[int] = field(compare=False, repr=False)
+    """Channel -> the channel whose storage it shares (see ``routes``)."""
+    order: Precedence = field(compare=False, repr=False)
+    """Which reactions come before which (see ``levels``)."""
 
     @property
     def has_physical_action(self) -> bool:

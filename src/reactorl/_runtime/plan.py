@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reactorl import _core
-from reactorl._program.levels import precedence
-from reactorl._program.routes import roots
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -37,13 +35,8 @@ class Planned:
 
 
 def make_plan(program: Program, workers: int) -> Planned:
-    """Return the tables for ``workers`` workers.
-
-    Raises:
-        CausalityError: Reactions would each have to run before the other.
-    """
-    root = roots(program)
-    order = precedence(program, root)
+    """Return the tables for ``workers`` workers."""
+    root, order = program.roots, program.order
     stages: list[ConnectionNode] = []
     stage_targets: dict[int, int] = {}  # target channel -> stage
     for connection in program.connections:

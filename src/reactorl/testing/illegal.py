@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reactorl import CausalityError, Input, Output, Reactor, bank, elaborate, reaction
-from reactorl._program.levels import precedence
-from reactorl._program.routes import roots
 from reactorl._program.rules import check_main_has_no_ports
 
 if TYPE_CHECKING:
@@ -45,7 +43,6 @@ def check(main: type[Reactor] | Reactor) -> None:
         ReactorlError: It is not legal.
     """
     program = elaborate(main)
-    precedence(program, roots(program))
     check_main_has_no_ports(program)
 
 
