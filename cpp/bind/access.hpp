@@ -2,7 +2,6 @@
 #pragma once
 
 #include <Python.h>
-
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -37,8 +36,8 @@ class ReactionSet {
 /// What every view has: whose it is, and which element it shows.
 struct ViewBase {
   PyObject_HEAD;
-  std::uint64_t serial;  // of the scheduler it belongs to
-  ReactorId holder;      // the reactor whose reactions may use it
+  std::uint64_t serial;   // of the scheduler it belongs to
+  ReactorId holder;       // the reactor whose reactions may use it
   std::uint32_t element;  // channel, action or mode id of the program, for messages
 };
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <Python.h>
-
 #include <cstring>
 
 namespace reactorl::bind {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Registers and converts; decides nothing.
+#include <memory>
+#include <mutex>
+#include <tuple>
+
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
-
-#include <memory>
-#include <mutex>
-#include <tuple>
 
 #include "freeze.hpp"
 #include "python_host.hpp"
@@ -166,120 +166,138 @@ NB_MODULE(_core, m) {
       .def("add_triggers", add_triggers, nb::kw_only(), "kind"_a, "policy"_a, "scope"_a,
            "slot"_a, "source"_a, "delay"_a, "spacing"_a)
       .def("add_modes", add_modes, nb::kw_only(), "modal"_a, "scope"_a, "initial"_a)
-      .def("set_slot_reactions", [](Plan& p, Ids start, Ids item) {
-             p.slot_reactions = {std::move(start), std::move(item)};
-           }, "start"_a, "item"_a)
-      .def("set_slot_stages", [](Plan& p, Ids start, Ids item) {
-             p.slot_stages = {std::move(start), std::move(item)};
-           }, "start"_a, "item"_a)
-      .def("set_downstream", [](Plan& p, Ids start, Ids item) {
-             p.downstream = {std::move(start), std::move(item)};
-           }, "start"_a, "item"_a)
+      .def(
+          "set_slot_reactions",
+          [](Plan& p, Ids start, Ids item) {
+            p.slot_reactions = {std::move(start), std::move(item)};
+          },
+          "start"_a, "item"_a)
+      .def(
+          "set_slot_stages",
+          [](Plan& p, Ids start, Ids item) {
+            p.slot_stages = {std::move(start), std::move(item)};
+          },
+          "start"_a, "item"_a)
+      .def(
+          "set_downstream",
+          [](Plan& p, Ids start, Ids item) {
+            p.downstream = {std::move(start), std::move(item)};
+          },
+          "start"_a, "item"_a)
       .def("validate", &Plan::validate);
 
   nb::class_<Session>(m, "Session", "One run of a plan.")
-      .def("__init__",
-           [](Session* self, const Plan& plan, bool fast, bool keepalive, bool trace,
-              bool replay, bool one_at_a_time, std::optional<Time> timeout,
-              std::optional<Time> start, std::uint64_t shuffle) {
-             Options options;
-             options.fast = fast;
-             options.keepalive = keepalive;
-             options.trace = trace;
-             options.replay = replay;
-             options.one_at_a_time = one_at_a_time;
-             options.timeout = timeout.value_or(kForever);
-             options.start = start.value_or(kForever);
-             options.shuffle = shuffle;
-             new (self) Session(plan, options);
-           },
-           "plan"_a, nb::kw_only(), "fast"_a, "keepalive"_a, "trace"_a, "replay"_a,
-           "one_at_a_time"_a, "timeout"_a.none(), "start"_a.none(), "shuffle"_a)
-      .def("add_body",
-           [](Session& s, nb::object function, nb::object handler, nb::object instance,
-              std::uint32_t reactor, std::uint32_t index) {
-             PythonHost::Body body;
-             hold(body.function, function);
-             hold(body.handler, handler);
-             hold(body.self, instance);
-             s.host().bodies.push_back(body);
-             s.host().identities.push_back({reactor, index});
-           },
-           "function"_a.none(), "handler"_a.none(), "instance"_a.none(), "reactor"_a,
-           "index"_a, "Give the next reaction its body; in the order of ids.")
-      .def("set_hooks",
-           [](Session& s, nb::object refuse, nb::object late, nb::object deliver,
-              nb::object describe, bool freeze_arrays) {
-             hold(s.host().refuse, refuse);
-             hold(s.host().late_hook, late);
-             hold(s.host().deliver_hook, deliver);
-             hold(s.host().describe, describe);
-             s.host().freeze_arrays = freeze_arrays;
-           },
-           nb::kw_only(), "refuse"_a.none(), "late"_a.none(), "deliver"_a.none(),
-           "describe"_a.none(), "freeze_arrays"_a)
-      .def("port",
-           [](Session& s, std::uint32_t holder, std::uint32_t element,
-              std::uint32_t slot, bool copies, const Ids& readers, const Ids& writers) {
-             return steal(new_port({s.serial(), holder, element}, slot, copies, readers,
-                                   writers));
-           },
-           nb::kw_only(), "holder"_a, "element"_a, "slot"_a, "copies"_a, "readers"_a,
-           "writers"_a)
-      .def("action",
-           [](nb::handle self, std::uint32_t holder, std::uint32_t element,
-              std::uint32_t slot, std::uint32_t trigger, bool physical,
-              const Ids& readers, const Ids& writers) {
-             auto& s = nb::cast<Session&>(self);
-             return steal(new_action({s.serial(), holder, element}, slot, trigger,
-                                     physical ? self.ptr() : nullptr, readers, writers));
-           },
-           nb::kw_only(), "holder"_a, "element"_a, "slot"_a, "trigger"_a, "physical"_a,
-           "readers"_a, "writers"_a)
-      .def("mode",
-           [](Session& s, std::uint32_t holder, std::uint32_t element,
-              const Ids& resetting, const Ids& resuming) {
-             return steal(new_mode({s.serial(), holder, element}, resetting, resuming));
-           },
-           nb::kw_only(), "holder"_a, "element"_a, "resetting"_a, "resuming"_a)
-      .def("preload",
-           [](Session& s, std::uint32_t trigger, Time time, std::uint32_t microstep,
-              nb::object value) {
-             s.scheduler().preload(trigger, {time, microstep}, Value::share(value.ptr()));
-           },
-           "trigger"_a, "time"_a, "microstep"_a, "value"_a.none())
-      .def("stop_at",
-           [](Session& s, Time time, std::uint32_t microstep) {
-             s.scheduler().stop_at({time, microstep});
-           },
-           "time"_a, "microstep"_a)
+      .def(
+          "__init__",
+          [](Session* self, const Plan& plan, bool fast, bool keepalive, bool trace,
+             bool replay, bool one_at_a_time, std::optional<Time> timeout,
+             std::optional<Time> start, std::uint64_t shuffle) {
+            Options options;
+            options.fast = fast;
+            options.keepalive = keepalive;
+            options.trace = trace;
+            options.replay = replay;
+            options.one_at_a_time = one_at_a_time;
+            options.timeout = timeout.value_or(kForever);
+            options.start = start.value_or(kForever);
+            options.shuffle = shuffle;
+            new (self) Session(plan, options);
+          },
+          "plan"_a, nb::kw_only(), "fast"_a, "keepalive"_a, "trace"_a, "replay"_a,
+          "one_at_a_time"_a, "timeout"_a.none(), "start"_a.none(), "shuffle"_a)
+      .def(
+          "add_body",
+          [](Session& s, nb::object function, nb::object handler, nb::object instance,
+             std::uint32_t reactor, std::uint32_t index) {
+            PythonHost::Body body;
+            hold(body.function, function);
+            hold(body.handler, handler);
+            hold(body.self, instance);
+            s.host().bodies.push_back(body);
+            s.host().identities.push_back({reactor, index});
+          },
+          "function"_a.none(), "handler"_a.none(), "instance"_a.none(), "reactor"_a,
+          "index"_a, "Give the next reaction its body; in the order of ids.")
+      .def(
+          "set_hooks",
+          [](Session& s, nb::object refuse, nb::object late, nb::object deliver,
+             nb::object describe, bool freeze_arrays) {
+            hold(s.host().refuse, refuse);
+            hold(s.host().late_hook, late);
+            hold(s.host().deliver_hook, deliver);
+            hold(s.host().describe, describe);
+            s.host().freeze_arrays = freeze_arrays;
+          },
+          nb::kw_only(), "refuse"_a.none(), "late"_a.none(), "deliver"_a.none(),
+          "describe"_a.none(), "freeze_arrays"_a)
+      .def(
+          "port",
+          [](Session& s, std::uint32_t holder, std::uint32_t element, std::uint32_t slot,
+             bool copies, const Ids& readers, const Ids& writers) {
+            return steal(
+                new_port({s.serial(), holder, element}, slot, copies, readers, writers));
+          },
+          nb::kw_only(), "holder"_a, "element"_a, "slot"_a, "copies"_a, "readers"_a,
+          "writers"_a)
+      .def(
+          "action",
+          [](nb::handle self, std::uint32_t holder, std::uint32_t element,
+             std::uint32_t slot, std::uint32_t trigger, bool physical, const Ids& readers,
+             const Ids& writers) {
+            auto& s = nb::cast<Session&>(self);
+            return steal(new_action({s.serial(), holder, element}, slot, trigger,
+                                    physical ? self.ptr() : nullptr, readers, writers));
+          },
+          nb::kw_only(), "holder"_a, "element"_a, "slot"_a, "trigger"_a, "physical"_a,
+          "readers"_a, "writers"_a)
+      .def(
+          "mode",
+          [](Session& s, std::uint32_t holder, std::uint32_t element,
+             const Ids& resetting, const Ids& resuming) {
+            return steal(new_mode({s.serial(), holder, element}, resetting, resuming));
+          },
+          nb::kw_only(), "holder"_a, "element"_a, "resetting"_a, "resuming"_a)
+      .def(
+          "preload",
+          [](Session& s, std::uint32_t trigger, Time time, std::uint32_t microstep,
+             nb::object value) {
+            s.scheduler().preload(trigger, {time, microstep}, Value::share(value.ptr()));
+          },
+          "trigger"_a, "time"_a, "microstep"_a, "value"_a.none())
+      .def(
+          "stop_at",
+          [](Session& s, Time time, std::uint32_t microstep) {
+            s.scheduler().stop_at({time, microstep});
+          },
+          "time"_a, "microstep"_a)
       .def("start", [](Session& s) { return status_word(s.scheduler().start()); })
       .def("run", [](Session& s) { return status_word(s.scheduler().run()); })
-      .def("step",
-           [](Session& s, Time time, std::uint32_t microstep,
-              const std::vector<std::pair<std::uint32_t, nb::object>>& inputs) {
-             std::vector<std::pair<SlotId, Value>> values;
-             for (const auto& [slot, value] : inputs) {
-               if (s.host().freeze_arrays && !freeze(value.ptr())) {
-                 throw nb::python_error();
-               }
-               values.emplace_back(slot, Value::share(value.ptr()));
-             }
-             return status_word(
-                 s.scheduler().step({time, microstep}, std::move(values)));
-           },
-           "time"_a, "microstep"_a, "inputs"_a)
+      .def(
+          "step",
+          [](Session& s, Time time, std::uint32_t microstep,
+             const std::vector<std::pair<std::uint32_t, nb::object>>& inputs) {
+            std::vector<std::pair<SlotId, Value>> values;
+            for (const auto& [slot, value] : inputs) {
+              if (s.host().freeze_arrays && !freeze(value.ptr())) {
+                throw nb::python_error();
+              }
+              values.emplace_back(slot, Value::share(value.ptr()));
+            }
+            return status_word(s.scheduler().step({time, microstep}, std::move(values)));
+          },
+          "time"_a, "microstep"_a, "inputs"_a)
       .def("finish", [](Session& s) { return status_word(s.scheduler().finish()); })
-      .def("failure",
-           [](Session& s) {
-             const auto [reaction, error] = s.host().take_failure();
-             return std::pair(
-                 reaction == kNone ? -1L : static_cast<long>(reaction),
-                 error == nullptr ? nb::object(nb::none()) : nb::steal(error));
-           },
-           nb::sig("def failure(self) -> tuple[int, BaseException | None]"),
-           "What ended the run: an interrupt if there was one (-1), else the failure that "
-           "is first in the fixed order, with its reaction.")
+      .def(
+          "failure",
+          [](Session& s) {
+            const auto [reaction, error] = s.host().take_failure();
+            return std::pair(
+                reaction == kNone ? -1L : static_cast<long>(reaction),
+                error == nullptr ? nb::object(nb::none()) : nb::steal(error));
+          },
+          nb::sig("def failure(self) -> tuple[int, BaseException | None]"),
+          "What ended the run: an interrupt if there was one (-1), else the failure that "
+          "is first in the fixed order, with its reaction.")
       .def("tag",
            [](const Session& s) {
              const Tag tag = s.scheduler().tag();
@@ -288,77 +306,91 @@ NB_MODULE(_core, m) {
       .def("start_time",
            [](const Session& s) { return s.scheduler().clock().start_time(); })
       .def("physical_time", [](const Session& s) { return s.scheduler().clock().now(); })
-      .def("running",
-           [](const Session& s) -> long {
-             const Worker* w = current_worker();
-             if (w == nullptr || w->serial != s.serial() || w->reaction == kNone) return -1;
-             return static_cast<long>(w->reaction);
-           },
-           "The reaction whose body the calling thread runs, or -1.")
-      .def("worker",
-           [](const Session& s) -> long {
-             const Worker* w = current_worker();
-             return w == nullptr || w->serial != s.serial() ? -1
-                                                            : static_cast<long>(w->id);
-           },
-           "The worker that the calling thread is, or -1.")
-      .def("deadline",
-           [](const Session& s, std::uint32_t r) { return s.scheduler().deadline(r); },
-           "reaction"_a)
-      .def("change_deadline",
-           [](Session& s, std::uint32_t r, Time d) { s.scheduler().change_deadline(r, d); },
-           "reaction"_a, "deadline"_a)
+      .def(
+          "running",
+          [](const Session& s) -> long {
+            const Worker* w = current_worker();
+            if (w == nullptr || w->serial != s.serial() || w->reaction == kNone)
+              return -1;
+            return static_cast<long>(w->reaction);
+          },
+          "The reaction whose body the calling thread runs, or -1.")
+      .def(
+          "worker",
+          [](const Session& s) -> long {
+            const Worker* w = current_worker();
+            return w == nullptr || w->serial != s.serial() ? -1
+                                                           : static_cast<long>(w->id);
+          },
+          "The worker that the calling thread is, or -1.")
+      .def(
+          "deadline",
+          [](const Session& s, std::uint32_t r) { return s.scheduler().deadline(r); },
+          "reaction"_a)
+      .def(
+          "change_deadline",
+          [](Session& s, std::uint32_t r, Time d) {
+            s.scheduler().change_deadline(r, d);
+          },
+          "reaction"_a, "deadline"_a)
       .def("request_stop", &Session::request_stop)
-      .def("present",
-           [](const Session& s, std::uint32_t slot) { return s.scheduler().present(slot); },
-           "slot"_a)
-      .def("epoch", [](const Session& s) { return s.scheduler().epoch(); },
-           "Counts tags.")
-      .def("set_since",
-           [](const Session& s, std::uint32_t slot, Epoch epoch) {
-             return s.scheduler().set_in(slot) > epoch;
-           },
-           "slot"_a, "epoch"_a)
-      .def("value",
-           [](const Session& s, std::uint32_t slot) -> nb::object {
-             auto* v = static_cast<PyObject*>(s.scheduler().value(slot).get());
-             return v == nullptr ? nb::none() : nb::borrow(v);
-           },
-           "slot"_a)
-      .def("counts",
-           [](const Session& s) {
-             const Scheduler& core = s.scheduler();
-             return std::tuple(core.tags_run(), core.events_delivered(),
-                               core.phases_shared());
-           },
-           "Tags run, events delivered, tags whose work was shared.")
-      .def("cost",
-           [](const Session& s, std::uint32_t r) {
-             const auto& e = s.scheduler().costs().entry(r);
-             return std::tuple(e.runs, e.measured, e.total);
-           },
-           "reaction"_a, "Runs, measured runs, and nanoseconds of the measured ones.")
+      .def(
+          "present",
+          [](const Session& s, std::uint32_t slot) {
+            return s.scheduler().present(slot);
+          },
+          "slot"_a)
+      .def(
+          "epoch", [](const Session& s) { return s.scheduler().epoch(); }, "Counts tags.")
+      .def(
+          "set_since",
+          [](const Session& s, std::uint32_t slot, Epoch epoch) {
+            return s.scheduler().set_in(slot) > epoch;
+          },
+          "slot"_a, "epoch"_a)
+      .def(
+          "value",
+          [](const Session& s, std::uint32_t slot) -> nb::object {
+            auto* v = static_cast<PyObject*>(s.scheduler().value(slot).get());
+            return v == nullptr ? nb::none() : nb::borrow(v);
+          },
+          "slot"_a)
+      .def(
+          "counts",
+          [](const Session& s) {
+            const Scheduler& core = s.scheduler();
+            return std::tuple(core.tags_run(), core.events_delivered(),
+                              core.phases_shared());
+          },
+          "Tags run, events delivered, tags whose work was shared.")
+      .def(
+          "cost",
+          [](const Session& s, std::uint32_t r) {
+            const auto& e = s.scheduler().costs().entry(r);
+            return std::tuple(e.runs, e.measured, e.total);
+          },
+          "reaction"_a, "Runs, measured runs, and nanoseconds of the measured ones.")
       .def("trace_words",
            [](const Session& s) {
              const auto& words = s.scheduler().trace().words();
              return nb::bytes(reinterpret_cast<const char*>(words.data()),
                               words.size() * sizeof(std::int64_t));
            })
-      .def("trace_values",
-           [](const Session& s) {
-             nb::list list;
-             for (const Value& value : s.scheduler().trace().values()) {
-               auto* object = static_cast<PyObject*>(value.get());
-               list.append(object == nullptr ? nb::none()
-                                             : nb::borrow(object));
-             }
-             return list;
-           },
-           nb::sig("def trace_values(self) -> list[object]"))
+      .def(
+          "trace_values",
+          [](const Session& s) {
+            nb::list list;
+            for (const Value& value : s.scheduler().trace().values()) {
+              auto* object = static_cast<PyObject*>(value.get());
+              list.append(object == nullptr ? nb::none() : nb::borrow(object));
+            }
+            return list;
+          },
+          nb::sig("def trace_values(self) -> list[object]"))
       .def("close", &Session::close);
 
-  m.def("values",
-        [](nb::object ports) { return steal(port_values(ports.ptr())); },
-        nb::sig("def values(ports: tuple[object, ...]) -> list[object]"),
-        "The values of a multiport's present channels, in order.");
+  m.def(
+      "values", [](nb::object ports) { return steal(port_values(ports.ptr())); },
+      nb::sig("def values(ports: tuple[object, ...]) -> list[object]"),
+      "The values of a multiport's present channels, in order.");
 }

@@ -36,8 +36,8 @@ auto PythonHost::invoke(ReactionId reaction, bool missed) noexcept -> bool {
   PyObject* function = missed ? body.handler : body.function;
   if (function == nullptr) return true;  // a missed deadline without a handler
   PyObject* args[2] = {nullptr, body.self};
-  PyObject* result = PyObject_Vectorcall(
-      function, args + 1, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr);
+  PyObject* result = PyObject_Vectorcall(function, args + 1,
+                                         1 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr);
   if (result != nullptr) {
     Py_DECREF(result);
     return true;
@@ -76,8 +76,8 @@ auto PythonHost::take_failure() -> std::pair<ReactionId, PyObject*> {
 auto PythonHost::late(ReactionId reaction, Time due) noexcept -> bool {
   const bool late = scheduler->clock().now() > due;
   if (late_hook == nullptr) return late;
-  PyObject* answer = PyObject_CallFunction(late_hook, "IO", reaction,
-                                           late ? Py_True : Py_False);
+  PyObject* answer =
+      PyObject_CallFunction(late_hook, "IO", reaction, late ? Py_True : Py_False);
   if (answer == nullptr) {
     keep_failure(reaction);
     return late;
@@ -104,9 +104,9 @@ auto PythonHost::snapshot(const Value& value) noexcept -> Value {
 void PythonHost::delivered(TriggerId trigger, Tag tag, const Value& value) noexcept {
   if (deliver_hook == nullptr) return;
   auto* object = static_cast<PyObject*>(value.get());
-  PyObject* result =
-      PyObject_CallFunction(deliver_hook, "ILIO", trigger, static_cast<long long>(tag.time),
-                            tag.microstep, object == nullptr ? Py_None : object);
+  PyObject* result = PyObject_CallFunction(
+      deliver_hook, "ILIO", trigger, static_cast<long long>(tag.time), tag.microstep,
+      object == nullptr ? Py_None : object);
   if (result == nullptr) PyErr_WriteUnraisable(deliver_hook);
   Py_XDECREF(result);
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <Python.h>
-
 #include <map>
 #include <mutex>
 #include <utility>
@@ -53,10 +52,10 @@ class PythonHost final : public Host {
   Scheduler* scheduler = nullptr;
   std::vector<Body> bodies;
   std::vector<Identity> identities;
-  PyObject* refuse = nullptr;      // owned: called with what an access check refused
-  PyObject* late_hook = nullptr;   // owned or null: (reaction, due, late) -> late
+  PyObject* refuse = nullptr;        // owned: called with what an access check refused
+  PyObject* late_hook = nullptr;     // owned or null: (reaction, due, late) -> late
   PyObject* deliver_hook = nullptr;  // owned or null: (trigger, time, microstep, value)
-  PyObject* describe = nullptr;    // owned or null: value -> text, for deep traces
+  PyObject* describe = nullptr;      // owned or null: value -> text, for deep traces
   bool freeze_arrays = true;
 
  private:

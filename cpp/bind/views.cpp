@@ -18,7 +18,7 @@ struct PortView : ViewBase {
   bool copies;  // a mutable input: each reaction gets a copy of its own
   ReactionSet readers;
   ReactionSet writers;
-  Epoch copied_in;  // the copy is for this tag ...
+  Epoch copied_in;        // the copy is for this tag ...
   ReactionId copied_for;  // ... and this reaction
   PyObject* copy;
 };
@@ -107,10 +107,10 @@ PyType_Slot port_slots[] = {
     {Py_tp_getset, port_getset},
     {Py_tp_methods, port_methods},
     {0, nullptr}};
-PyType_Spec port_spec = {"reactorl._core.Port", sizeof(PortView), 0,
-                         Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC |
-                             Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                         port_slots};
+PyType_Spec port_spec = {
+    "reactorl._core.Port", sizeof(PortView), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    port_slots};
 
 // ---- Action -----------------------------------------------------------------------
 
@@ -239,10 +239,10 @@ PyType_Slot action_slots[] = {
     {Py_tp_getset, action_getset},
     {Py_tp_methods, action_methods},
     {0, nullptr}};
-PyType_Spec action_spec = {"reactorl._core.Action", sizeof(ActionView), 0,
-                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC |
-                               Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                           action_slots};
+PyType_Spec action_spec = {
+    "reactorl._core.Action", sizeof(ActionView), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    action_slots};
 
 // ---- Mode -------------------------------------------------------------------------
 
@@ -389,8 +389,8 @@ auto port_values(PyObject* ports) -> PyObject* {
 
 auto add_view_types(PyObject* module) -> bool {
   const auto add = [&](PyType_Spec& spec, PyTypeObject*& type) {
-    type = reinterpret_cast<PyTypeObject*>(
-        PyType_FromModuleAndSpec(module, &spec, nullptr));
+    type =
+        reinterpret_cast<PyTypeObject*>(PyType_FromModuleAndSpec(module, &spec, nullptr));
     return type != nullptr && PyModule_AddType(module, type) == 0;
   };
   return add(port_spec, port_type) && add(action_spec, action_type) &&

@@ -9,8 +9,8 @@ namespace reactorl {
 
 auto PendingEvents::find(Tag tag) const -> std::size_t {
   const auto first = events_.begin() + static_cast<std::ptrdiff_t>(head_);
-  const auto it = std::lower_bound(
-      first, events_.end(), tag, [](const Event& e, Tag t) { return e.tag < t; });
+  const auto it = std::lower_bound(first, events_.end(), tag,
+                                   [](const Event& e, Tag t) { return e.tag < t; });
   if (it == events_.end() || it->tag != tag) return npos;
   return static_cast<std::size_t>(it - events_.begin());
 }
@@ -25,8 +25,8 @@ void PendingEvents::insert(Tag tag, Value value) {
     return;
   }
   const auto first = events_.begin() + static_cast<std::ptrdiff_t>(head_);
-  const auto it = std::upper_bound(
-      first, events_.end(), tag, [](Tag t, const Event& e) { return t < e.tag; });
+  const auto it = std::upper_bound(first, events_.end(), tag,
+                                   [](Tag t, const Event& e) { return t < e.tag; });
   events_.insert(it, Event{tag, std::move(value)});
 }
 

@@ -56,8 +56,8 @@ void ReadyQueue::begin(Epoch epoch) {
     if (bits == 0) continue;
     used_[w].store(0, std::memory_order_relaxed);
     for (; bits != 0; bits &= bits - 1) {
-      const auto level = static_cast<LevelId>(w * 64) +
-                         static_cast<LevelId>(std::countr_zero(bits));
+      const auto level =
+          static_cast<LevelId>(w * 64) + static_cast<LevelId>(std::countr_zero(bits));
       for (WorkerId home = 0; home < workers_; ++home) {
         Segment& segment = segments_[segment_of(level, home)];
         segment.head.store(0, std::memory_order_relaxed);
@@ -107,8 +107,7 @@ void ReadyQueue::add(ReactionId reaction) {
 auto ReadyQueue::entry_index(std::uint32_t i, std::uint32_t n) const -> std::uint32_t {
   if (shuffle_ == 0) return i;
   const std::uint64_t dice = scramble(shuffle_ ^ (epoch_ << 8U));
-  const std::uint32_t turned =
-      static_cast<std::uint32_t>((i + (dice >> 1U) % n) % n);
+  const std::uint32_t turned = static_cast<std::uint32_t>((i + (dice >> 1U) % n) % n);
   return (dice & 1U) != 0 ? n - 1 - turned : turned;
 }
 

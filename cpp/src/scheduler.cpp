@@ -49,14 +49,15 @@ Scheduler::Scheduler(const Plan& plan, Options options, Host& host)
     levels_.push_back(r.level);
   }
   for (TriggerId t = 0; t < plan.triggers.size(); ++t) {
-    if (plan.triggers[t].scope != kNone) triggers_in_[plan.triggers[t].scope].push_back(t);
+    if (plan.triggers[t].scope != kNone)
+      triggers_in_[plan.triggers[t].scope].push_back(t);
   }
   if (plan.workers > 1) {
     vain_.resize(plan.reactions.size());
     vain_skip_.resize(plan.reactions.size());
     const WorkerPool::Options pool{plan.workers, options.one_at_a_time ? 0 : kSpin};
-    pool_ = std::make_unique<WorkerPool>(
-        pool, host, [this](WorkerId w) { work(workers_[w]); });
+    pool_ = std::make_unique<WorkerPool>(pool, host,
+                                         [this](WorkerId w) { work(workers_[w]); });
   }
 }
 
@@ -290,8 +291,8 @@ void Scheduler::forward_delayed() {
     const auto tag = place(id, delayed(now_, stage.delay), std::move(value));
     if (tag) queue_.put(*tag, id);
     if (options_.trace) {
-      log_.stage_event(id, tag ? std::optional(elapsed(*tag, clock_.start_time()))
-                               : std::nullopt);
+      log_.stage_event(
+          id, tag ? std::optional(elapsed(*tag, clock_.start_time())) : std::nullopt);
     }
   }
 }

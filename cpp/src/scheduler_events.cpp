@@ -21,22 +21,16 @@ auto Scheduler::place(TriggerId id, Tag wanted, Value value) -> std::optional<Ta
     const Tag earliest = trigger.spacing == 0
                              ? next_microstep(last)
                              : Tag{add_time(last.time, trigger.spacing), 0};
-    const bool too_soon =
-        trigger.spacing == 0 ? tag <= last : tag.time < earliest.time;
+    const bool too_soon = trigger.spacing == 0 ? tag <= last : tag.time < earliest.time;
     if (too_soon) {
       switch (trigger.policy) {
-        case Policy::kDrop:
-          return std::nullopt;
+        case Policy::kDrop: return std::nullopt;
         case Policy::kReplace:
           if (state.pending.replace(last, value)) return last;
           tag = earliest;
           break;
-        case Policy::kUpdate:
-          static_cast<void>(state.pending.take(last));
-          break;
-        case Policy::kDefer:
-          tag = earliest;
-          break;
+        case Policy::kUpdate: static_cast<void>(state.pending.take(last)); break;
+        case Policy::kDefer: tag = earliest; break;
       }
     }
   }

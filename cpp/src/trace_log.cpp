@@ -68,7 +68,8 @@ void TraceLog::tag(Tag tag, std::span<TraceNotes* const> workers,
       refs.push_back({level_of[note.reaction], note.reaction, notes, &note});
     }
   }
-  std::ranges::sort(refs, {}, [](const Ref& r) { return std::pair(r.level, r.reaction); });
+  std::ranges::sort(refs, {},
+                    [](const Ref& r) { return std::pair(r.level, r.reaction); });
   tag_begin_ = words_.size();
   words_.insert(words_.end(), {tag.time, static_cast<std::int64_t>(tag.microstep),
                                static_cast<std::int64_t>(refs.size())});

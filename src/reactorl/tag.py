@@ -15,7 +15,7 @@ NEVER: Final = -(2**63)
 MAX_MICROSTEP: Final = 2**32 - 1
 
 Duration: TypeAlias = int | timedelta
-"""A span of time: nanoseconds as an ``int`` (see ``msec`` and friends) or a timedelta."""
+"""A span of time: an int of nanoseconds (see ``msec`` and friends) or a timedelta."""
 
 
 def nanoseconds(duration: Duration) -> int:

@@ -70,7 +70,8 @@ class Hammered(Reactor):
 @pytest.mark.parametrize("fast", [False, True])
 @pytest.mark.parametrize("workers", [1, 4])
 def test_every_event_of_eight_threads_arrives_once_in_tag_order(
-    workers: int, fast: bool
+    workers: int,
+    fast: bool,  # noqa: FBT001
 ) -> None:
     seen: list[tuple[Tag, object]] = []
 
@@ -169,7 +170,7 @@ def test_a_recording_of_another_program_is_refused() -> None:
         run(Noisy_alone, replay=noted)
 
 
-class Noisy_alone(Reactor):  # noqa: N801
+class Noisy_alone(Reactor):
     """Another program."""
 
     noisy = Noisy()
@@ -240,7 +241,11 @@ def test_a_watchdog_barks_when_it_is_not_fed_and_replays() -> None:
     live_log = list(log)
     log.clear()
     again = run(
-        Kennel(log=log), timeout=msec(450), trace=True, fast=True, replay=first.recording
+        Kennel(log=log),
+        timeout=msec(450),
+        trace=True,
+        fast=True,
+        replay=first.recording,
     )
 
     assert text(again.trace) == text(first.trace)

@@ -25,7 +25,9 @@ from reactorl import (
 )
 
 
-def wired(sender: type[Reactor], receiver: type[Reactor], count: int = 1) -> type[Reactor]:
+def wired(
+    sender: type[Reactor], receiver: type[Reactor], count: int = 1
+) -> type[Reactor]:
     class Main(Reactor):
         source = sender()
         sinks = bank(receiver, width=count)
@@ -208,7 +210,7 @@ def test_checking_finds_global_random_state(source: str) -> None:
             if source == "random":
                 random.random()
             else:
-                np.random.rand()  # noqa: NPY002
+                np.random.rand()
 
     with pytest.raises(GlobalRandomError, match=r"main\.roll"):
         run(Rolls, check=True)

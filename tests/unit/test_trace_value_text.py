@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-import math
 import enum
+import math
 import os
 import subprocess
 import sys
@@ -72,7 +72,7 @@ def test_short_scalars_are_spelled_out(value: object) -> None:
 def test_small_literals_read_back_from_their_deep_text(value: object) -> None:
     text = value_text(value, deep=True)
 
-    assert eval(text, {"__builtins__": {}, "inf": math.inf}) == value
+    assert eval(text, {"__builtins__": {}, "inf": math.inf, "set": set}) == value
 
 
 @pytest.mark.parametrize("value", ["a" * 65, b"a" * 65])

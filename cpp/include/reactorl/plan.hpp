@@ -40,18 +40,18 @@ inline constexpr Time kNoDeadline = -1;
 struct Trigger {
   TriggerKind kind = TriggerKind::kTimer;
   Policy policy = Policy::kDefer;
-  ModeId scope = kNone;     // the mode it lives in
-  SlotId slot = kNone;      // present when it fires; holds the payload
-  SlotId source = kNone;    // stages: the slot whose value they delay
-  Time delay = 0;           // timer: offset; others: minimum delay
+  ModeId scope = kNone;       // the mode it lives in
+  SlotId slot = kNone;        // present when it fires; holds the payload
+  SlotId source = kNone;      // stages: the slot whose value they delay
+  Time delay = 0;             // timer: offset; others: minimum delay
   Time spacing = kNoSpacing;  // timer: period (0: once); actions: minimum spacing
 };
 
 struct Reaction {
   LevelId level = 0;  // every reaction that must run earlier has a lower level
   ReactorId reactor = 0;
-  WorkerId home = 0;       // the worker that runs it by preference
-  ModeId scope = kNone;    // runs only while this mode is active
+  WorkerId home = 0;     // the worker that runs it by preference
+  ModeId scope = kNone;  // runs only while this mode is active
   Time deadline = kNoDeadline;
   SlotId forward_from = kNone;  // if given, the body is "copy one slot to another"
   SlotId forward_to = kNone;

@@ -98,8 +98,7 @@ class ReadyQueue {
   auto bump(std::atomic<std::uint32_t>& counter, std::uint32_t by) -> std::uint32_t;
   auto take(WorkerId worker, ReactionId reaction) -> bool;
   auto take_from(Segment& segment, WorkerId worker) -> ReactionId;
-  [[nodiscard]] auto entry_index(std::uint32_t i, std::uint32_t n) const
-      -> std::uint32_t;
+  [[nodiscard]] auto entry_index(std::uint32_t i, std::uint32_t n) const -> std::uint32_t;
   void advance(LevelId from);
   [[nodiscard]] auto next_level(LevelId from) const -> LevelId;
 

@@ -27,11 +27,11 @@ struct Options {
   bool fast = false;       // do not wait for the physical clock
   bool keepalive = false;  // go on when nothing is queued
   bool trace = false;
-  bool replay = false;      // physical events come from `preload` alone
+  bool replay = false;         // physical events come from `preload` alone
   bool one_at_a_time = false;  // the interpreter runs one thread at a time (a GIL)
-  Time timeout = kForever;  // kForever: none
-  Time start = kForever;    // kForever: the machine's time
-  std::uint64_t shuffle = 0;  // tests: another order of ready reactions for each value
+  Time timeout = kForever;     // kForever: none
+  Time start = kForever;       // kForever: the machine's time
+  std::uint64_t shuffle = 0;   // tests: another order of ready reactions for each value
 };
 
 enum class Status : std::uint8_t { kRunning, kFinished, kFailed, kBrokenOff };
@@ -203,7 +203,7 @@ class Scheduler {
   // Phase bookkeeping of worker 0.
   LevelId considered_ = kNone;
   Time phase_began_ = 0;
-  std::vector<std::uint8_t> vain_;       // per reaction: calls for help in vain
+  std::vector<std::uint8_t> vain_;  // per reaction: calls for help in vain
   std::vector<std::uint32_t> vain_skip_;
   ReactionId helped_beside_ = kNone;
 

@@ -22,7 +22,9 @@ class Signal {
   void raise() {
     epoch_.fetch_add(1);
     if (waiters_.load() == 0) return;
-    { const std::lock_guard lock(mutex_); }  // no waiter is between test and sleep
+    {
+      const std::lock_guard lock(mutex_);
+    }  // no waiter is between test and sleep
     changed_.notify_all();
   }
 

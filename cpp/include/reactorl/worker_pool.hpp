@@ -65,7 +65,7 @@ class WorkerPool {
   std::vector<std::thread> threads_;
   std::atomic<bool> ending_{false};
   alignas(64) std::atomic<std::uint64_t> phase_{0};  // odd: open
-  std::atomic<std::uint64_t> seats_{0};  // phase * 2^16 + free seats
+  std::atomic<std::uint64_t> seats_{0};              // phase * 2^16 + free seats
   alignas(64) std::atomic<WorkerId> inside_{0};
   std::atomic<WorkerId> spinning_{0};
   Signal opened_;

@@ -34,8 +34,14 @@ def refusals(program: Program) -> Callable[[str, int, int, int, str], AccessErro
             name = program.element_name(item)
             readable, is_input = False, False
         fix = _fix(
-            program, kind, short, owner, holder, node.reactor,
-            reads=readable, is_input=is_input,
+            program,
+            kind,
+            short,
+            owner,
+            holder,
+            node.reactor,
+            reads=readable,
+            is_input=is_input,
         )
         return AccessError(program.reaction_name(reaction), name, node.where, verb, fix)
 
@@ -64,7 +70,9 @@ def _fix(
     if kind == "port" and not reads and own and is_input:
         return f"`{label}` is an input of its own, which only others set"
     if kind == "port" and not reads and not own and not is_input:
-        return f"`{label}` is an output of a contained reactor, which only that one sets"
+        return (
+            f"`{label}` is an output of a contained reactor, which only that one sets"
+        )
     if kind == "port" and reads and own == is_input:
         return f"add `{label}` to its sources: @reaction(..., sources=[{label}])"
     return f"add `{label}` to its effects: @reaction(..., effects=[{label}])"

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 class Checker:
     """Watches the bodies of one run."""
 
-    def __init__(self, program: Program, planned: Planned, session: _core.Session) -> None:
+    def __init__(
+        self, program: Program, planned: Planned, session: _core.Session
+    ) -> None:
         self._program = program
         self._planned = planned
         self._session = session
@@ -65,9 +67,12 @@ class Checker:
         random_before = seeds.global_state()
         body(instance)
         if seeds.global_state() != random_before:
-            raise GlobalRandomError(
+            msg = (
                 f"reaction {self._program.reaction_name(node.id)} uses global random "
-                f"state at elapsed tag {self._now()}, which all reactors share",
+                f"state at elapsed tag {self._now()}, which all reactors share"
+            )
+            raise GlobalRandomError(
+                msg,
                 node.where,
                 "Use self.random or self.np_random: their numbers depend on the run's "
                 "seed and the reactor's name alone.",
@@ -97,10 +102,13 @@ class Checker:
             port = self._program.channel_name(self._planned.slot_channel[slot])
             culprit = self._program.reaction_name(node.id)
             whose = "before" if before else "in"
+            source = self._program.reaction_name(sender)
+            msg = (
+                f"the {type(value).__name__} that {source} sent on {port} was changed {whose} reaction {culprit} at elapsed tag "
+                f"{self._now()}, so what receivers see depends on when they look"
+            )
             raise SharedValueError(
-                f"the {type(value).__name__} that {self._program.reaction_name(sender)} "
-                f"sent on {port} was changed {whose} reaction {culprit} at elapsed tag "
-                f"{self._now()}, so what receivers see depends on when they look",
+                msg,
                 node.where,
                 "Change a copy, or declare the input mutable: Input[...](mutable=True) "
                 "gives each reaction a copy of its own.",
@@ -116,11 +124,15 @@ def fingerprint(value: object) -> bytes | None:
     if value is None or isinstance(value, int | float | str | bytes | bool):
         return None  # cannot change
     numpy = sys.modules.get("numpy")
-    if numpy is not None and isinstance(value, numpy.ndarray) and not value.dtype.hasobject:
+    if (
+        numpy is not None
+        and isinstance(value, numpy.ndarray)
+        and not value.dtype.hasobject
+    ):
         data = numpy.ascontiguousarray(value)
         head = f"{value.dtype}{value.shape}".encode()
         return hashlib.blake2b(head + data.tobytes(), digest_size=16).digest()
     try:
         return hashlib.blake2b(pickle.dumps(value, 5), digest_size=16).digest()
-    except Exception:  # noqa: BLE001 - whatever cannot be pickled cannot be told
+    except Exception:
         return None

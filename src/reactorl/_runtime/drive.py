@@ -182,9 +182,12 @@ class Session:
                 values.append((channels[0], value))
                 continue
             if len(value) != len(channels):
-                raise WidthError(
+                msg = (
                     f"{len(value)} values for input {name!r}, which has "
-                    f"{len(channels)} channels",
+                    f"{len(channels)} channels"
+                )
+                raise WidthError(
+                    msg,
                     port.where,
                     "Give one value per channel, None for those that stay absent.",
                 )

@@ -185,7 +185,7 @@ class Live:
             for instance in reversed(self._instances):
                 try:
                     instance.teardown()
-                except BaseException as error:  # noqa: BLE001
+                except BaseException as error:
                     first = first or error
             self._settle_recording()
             self.session.close()
@@ -213,16 +213,18 @@ class Live:
 
     def _preload(self, replay: Recording) -> None:
         if replay.program and replay.program != program_digest(self.program):
+            msg = "the recording is of another program"
             raise ReplayError(
-                "the recording is of another program",
+                msg,
                 None,
                 "Replay it into the program it was recorded from.",
             )
         known = physical_names(self.program, self.planned)
         for tag, name, value in replay.events:
             if name not in known:
+                msg = f"the recording has events of {name}, which the program lacks"
                 raise ReplayError(
-                    f"the recording has events of {name}, which the program lacks",
+                    msg,
                     None,
                     "Replay it into the program it was recorded from.",
                 )

@@ -162,10 +162,8 @@ def _homes(program: Program, workers: int) -> list[int]:
     """Spread the members of each bank over the workers, children with their parents."""
     home = [0] * len(program.reactors)
     for node in program.reactors:
-        if node.bank_width is not None and node.bank_index is not None:
-            if node.bank_width > 1:
-                home[node.id] = node.bank_index * workers // node.bank_width
-                continue
-        if node.parent >= 0:
+        if node.bank_index is not None and (node.bank_width or 0) > 1:
+            home[node.id] = node.bank_index * workers // (node.bank_width or 1)
+        elif node.parent >= 0:
             home[node.id] = home[node.parent]
     return home

@@ -47,7 +47,9 @@ class Recording:
         body = {
             "program": self.program,
             "seed": self.seed,
-            "events": [[*tag, name, _encode(value)] for tag, name, value in self.events],
+            "events": [
+                [*tag, name, _encode(value)] for tag, name, value in self.events
+            ],
             "missed": [[*tag, name] for tag, name in self.missed],
             "clock": self.clock,
             "alarms": self.alarms,
@@ -82,10 +84,12 @@ class Recording:
         where = Position(os.fspath(path), 1)
         lines = Path(path).read_text(encoding="utf-8").splitlines()
         if not lines or not lines[0].startswith(_HEADER):
-            raise ReplayError("this is no recording", where, "Record a run again.")
+            msg = "this is no recording"
+            raise ReplayError(msg, where, "Record a run again.")
         if lines[0] != f"{_HEADER} {VERSION}":
+            msg = f"this recording has another version ({lines[0]!r})"
             raise ReplayError(
-                f"this recording has another version ({lines[0]!r})",
+                msg,
                 where,
                 f"This package reads version {VERSION}; record the run again.",
             )
@@ -104,8 +108,9 @@ class Recording:
                 end=None if body["end"] is None else Tag(*body["end"]),
             )
         except (IndexError, KeyError, ValueError, TypeError) as error:
+            msg = f"this recording is cut or damaged ({error})"
             raise ReplayError(
-                f"this recording is cut or damaged ({error})",
+                msg,
                 Position(where.file, 2),
                 "Record the run again.",
             ) from error
@@ -122,12 +127,13 @@ def _decode(value: Any, where: Position, *, allow: bool) -> object:  # noqa: ANN
     if not isinstance(value, dict):
         return value
     if not allow:
+        msg = "this recording holds pickled payloads"
         raise ReplayError(
-            "this recording holds pickled payloads",
+            msg,
             where,
             "If you trust the file: Recording.load(path, allow_pickle=True).",
         )
-    return pickle.loads(base64.b64decode(value["pickle"]))  # noqa: S301
+    return pickle.loads(base64.b64decode(value["pickle"]))
 
 
 class Tape(Protocol):
@@ -146,11 +152,11 @@ class Tape(Protocol):
 class PlainTape:
     """Nothing is noted."""
 
-    def read_clock(self, reaction: int, elapsed: int) -> int:  # noqa: ARG002
+    def read_clock(self, reaction: int, elapsed: int) -> int:
         """Return the clock."""
         return elapsed
 
-    def late(self, reaction: int, late: bool) -> bool:  # noqa: ARG002, FBT001
+    def late(self, reaction: int, late: bool) -> bool:  # noqa: FBT001
         """Return what the clock says."""
         return late
 
@@ -159,7 +165,7 @@ class PlainTape:
 
 
 class RecordingTape:
-    """Notes everything. Workers call it at the same time; each note has a fixed place."""
+    """Notes everything. Workers call it at once; each note has a fixed place."""
 
     def __init__(
         self,
@@ -219,13 +225,14 @@ class ReplayingTape:
         try:
             return next(self._clock.get(name, iter(())))
         except StopIteration:
+            msg = f"{name} reads the clock more often than in the recorded run"
             raise ReplayError(
-                f"{name} reads the clock more often than in the recorded run",
+                msg,
                 None,
                 "Replay with the program and the seed that were recorded.",
             ) from None
 
-    def late(self, reaction: int, late: bool) -> bool:  # noqa: ARG002, FBT001
+    def late(self, reaction: int, late: bool) -> bool:  # noqa: FBT001
         """Return what happened in the recorded run."""
         return (self._now(), self._reaction_name(reaction)) in self._missed
 

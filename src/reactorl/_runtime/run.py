@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 from reactorl._decl.reactor import Reactor
@@ -15,6 +14,8 @@ from reactorl._runtime.options import TraceDetail, make_options
 from reactorl._runtime.recording import Recording
 
 if TYPE_CHECKING:
+    import os
+
     from reactorl._runtime.result import Result
     from reactorl.tag import Duration
 
@@ -115,5 +116,7 @@ def as_program(main: Any) -> Program:  # noqa: ANN401
         isinstance(main, type) and issubclass(main, Reactor)
     ):
         return elaborate(main)
-    msg = f"run() takes a Reactor class, a configured reactor or a Program, not {main!r}"
+    msg = (
+        f"run() takes a Reactor class, a configured reactor or a Program, not {main!r}"
+    )
     raise TypeError(msg)

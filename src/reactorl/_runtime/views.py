@@ -83,7 +83,7 @@ class Views:
                 _note(self._modes, mode, index, reads=by_reset, writes=not by_reset)
 
     def port(self, holder: int, node: PortNode) -> object:
-        """Return the view that reactor ``holder`` has of a port, its own or a child's."""
+        """Return what reactor ``holder`` sees of a port, its own or a child's."""
         readers, writers = self._ports.get((holder, node.id), _NOBODY)
         slots: Sequence[int] = self._planned.channel_slot
         channels = tuple(
@@ -126,7 +126,7 @@ class Views:
         """Return the view of a watchdog."""
         return self._watchdogs.view(node)
 
-    def context(self, node: ReactorNode) -> Context:  # noqa: ARG002
+    def context(self, node: ReactorNode) -> Context:
         """Return what a reactor asks for the time; one serves all."""
         return self._context
 

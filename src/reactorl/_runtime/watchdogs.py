@@ -68,7 +68,9 @@ class Watchdogs:
         if replay is not None:
             for node in program.watchdogs:
                 for position in replay.alarms.get(program.element_name(node), ()):
-                    self._turns[node.reactor].replay.setdefault(position, []).append(node)
+                    self._turns[node.reactor].replay.setdefault(position, []).append(
+                        node
+                    )
 
     def view(self, node: WatchdogNode) -> WatchdogView:
         """Return what a body holds."""
@@ -150,7 +152,7 @@ class Watchdogs:
                 self._record.alarms.setdefault(name, []).append(turn.reactions)
             try:
                 node.handler(self._instances[node.reactor])
-            except BaseException as error:  # noqa: BLE001
+            except BaseException as error:
                 self._fail(node, error)
 
 
