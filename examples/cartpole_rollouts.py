@@ -52,7 +52,7 @@ try:
     from rich.progress import BarColumn, Progress, TextColumn
     from rich.table import Table
 except ImportError as missing:
-    sys.exit(f"{missing}\nThis example needs more: pip install 'reactorl[demo]'")
+    sys.exit(f"{missing}\nThis example needs: pip install gymnasium numpy rich")
 
 if TYPE_CHECKING:
     from reactorl import Result

@@ -53,7 +53,7 @@ void Scheduler::run_reactions() {
     // cheapest for the thread that made them. Under a lock that has no use.
     const bool settle = epoch_ == 1 && !options_.one_at_a_time;
     if (settle) ready_.stay_home(true);
-    if (settle || options_.shuffle != 0) call_for_help(plan_.workers - 1);
+    if (settle) call_for_help(plan_.workers - 1);
   }
   work(workers_[0]);
   if (!pool_ || !pool_->is_open()) return;
@@ -86,8 +86,15 @@ void Scheduler::work(Worker& worker) {
     if (reaction == kNone) reaction = wait_for_work(worker);
     if (reaction == kNone) continue;
     if (worker.id == 0 && pool_ && !pool_->is_open() && ready_.outstanding() > 1) {
-      consider_help(plan_.reactions[reaction].level);
-      consider_help_beside(reaction);
+      if (options_.shuffle != 0) {
+        call_for_help(plan_.workers - 1);  // tests want many threads, not speed
+        host_.leave(0);
+        std::this_thread::yield();
+        host_.enter(0);
+      } else {
+        consider_help(plan_.reactions[reaction].level);
+        consider_help_beside(reaction);
+      }
     }
     execute(worker, reaction);
   }

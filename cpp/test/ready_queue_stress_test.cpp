@@ -92,7 +92,7 @@ class Stress {
         if (++looks % 256 == 0) {
           std::this_thread::yield();
           if (began == 0) began = Clock::ticks_now();
-          if (Clock::ticks_now() - began > 60 * kSecond) give_up(epoch);
+          if (Clock::ticks_now() - began > 30 * kSecond) give_up(epoch);
         }
         continue;
       }

@@ -104,8 +104,9 @@ class Checker:
             whose = "before" if before else "in"
             source = self._program.reaction_name(sender)
             msg = (
-                f"the {type(value).__name__} that {source} sent on {port} was changed {whose} reaction {culprit} at elapsed tag "
-                f"{self._now()}, so what receivers see depends on when they look"
+                f"the {type(value).__name__} that {source} sent on {port} was changed "
+                f"{whose} reaction {culprit} at elapsed tag {self._now()}, so what "
+                "receivers see depends on when they look"
             )
             raise SharedValueError(
                 msg,
