@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 import sys
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import pytest
@@ -38,6 +40,22 @@ def wired(
     return Main
 
 
+class Step(NamedTuple):
+    obs: object
+    reward: float
+
+
+@dataclass
+class Batch:
+    obs: object
+    kind: ClassVar[str] = "batch"
+
+
+@dataclass(frozen=True, slots=True)
+class SlottedBatch:
+    obs: object
+
+
 class SendsArray(Reactor):
     """Sends an array, also inside a tuple, a list and a dict, then tries to write."""
 
@@ -63,8 +81,16 @@ class Sink(Reactor):
 
 @pytest.mark.parametrize(
     "make",
-    [lambda a: a, lambda a: (1, a), lambda a: [a], lambda a: {"obs": {"x": a}}],
-    ids=["array", "tuple", "list", "dict"],
+    [
+        lambda a: a,
+        lambda a: (1, a),
+        lambda a: [a],
+        lambda a: {"obs": {"x": a}},
+        lambda a: Step(a, 1.0),
+        lambda a: Batch([a]),
+        lambda a: SlottedBatch(a),
+    ],
+    ids=["array", "tuple", "list", "dict", "named tuple", "dataclass", "slots"],
 )
 def test_arrays_become_read_only_when_sent(make: object) -> None:
     class Main(Reactor):

@@ -76,7 +76,7 @@ class Gain {
       pause_ = kShortestPause;
       // The estimate of "alone" ages while all work is shared: refresh it at times.
       if (++good_ % 256 == 0) skip_ = 1;
-    } else if (++poor_ % 3 == 0) {
+    } else if (ratio < kBad * wanted_ || ++poor_ % 3 == 0) {
       skip_ = pause_;
       pause_ = std::min(pause_ * 4, longest_pause_);
       gain_ = 0.0;
@@ -86,6 +86,7 @@ class Gain {
 
  private:
   static constexpr std::uint32_t kShortestPause = 32;
+  static constexpr double kBad = 0.6;  // so poor that once is enough
   double wanted_;
   std::uint32_t longest_pause_;
   double gain_ = 0.0;  // 0: unknown

@@ -39,8 +39,9 @@ def run(
     """Run ``main`` until it ends, and say how it went.
 
     It ends at one final tag, at which ``shutdown`` reactions run: at the timeout, one
-    microstep after ``request_stop()``, or when no event is left. The result is the same
-    for any number of workers.
+    microstep after ``request_stop()``, or one microstep after the last event if none is
+    left before the timeout (``keepalive=True`` waits for the timeout instead). The
+    result is the same for any number of workers.
 
     Args:
         main: A reactor class, a configured reactor (``Main(width=4)``), or a Program.
