@@ -15,7 +15,9 @@ inline auto freeze(PyObject* value, int depth = kFreezeDepth) -> bool;
 namespace detail {
 
 inline auto freeze_array(PyObject* array) -> bool {
-  PyObject* done = PyObject_CallMethod(array, "setflags", "O", Py_False);
+  static PyObject* const name = PyUnicode_InternFromString("setflags");
+  PyObject* args[] = {array, Py_False};  // write=False
+  PyObject* done = PyObject_VectorcallMethod(name, args, 2, nullptr);
   if (done == nullptr) return false;
   Py_DECREF(done);
   return true;
@@ -78,8 +80,8 @@ inline auto freeze(PyObject* value, int depth) -> bool {
     return detail::freeze_array(value);
   }
   if ((type->tp_flags & Py_TPFLAGS_HEAPTYPE) == 0) return true;  // no Python class
-  PyObject* fields =
-      PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "__dataclass_fields__");
+  static PyObject* const name = PyUnicode_InternFromString("__dataclass_fields__");
+  PyObject* fields = PyObject_GetAttr(reinterpret_cast<PyObject*>(type), name);
   if (fields == nullptr) {
     PyErr_Clear();
     return true;

@@ -29,9 +29,7 @@ Scheduler::Scheduler(const Plan& plan, Options options, Host& host)
       ready_(plan, options.shuffle),
       modes_(plan),
       costs_(plan.reactions.size()),
-      // Behind a lock sharing seldom pays and trying costs much; without one it nearly
-      // always pays, and a poor measurement is most often noise.
-      gain_(options.one_at_a_time ? Gain(1.1, 16384) : Gain(0.8, 128)),
+      gain_(options.one_at_a_time),
       triggers_(plan.triggers.size()),
       triggers_in_(plan.modes.size()),
       workers_(std::make_unique<Worker[]>(plan.workers)) {
@@ -57,7 +55,7 @@ Scheduler::Scheduler(const Plan& plan, Options options, Host& host)
     vain_skip_.resize(plan.reactions.size());
     const WorkerPool::Options pool{plan.workers, options.one_at_a_time ? 0 : kSpin};
     pool_ = std::make_unique<WorkerPool>(pool, host,
-                                         [this](WorkerId w) { work(workers_[w]); });
+                                         [this](WorkerId w) { help(workers_[w]); });
   }
 }
 

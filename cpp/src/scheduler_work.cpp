@@ -63,19 +63,28 @@ void Scheduler::run_reactions() {
   });
   ready_.share(false);
   ready_.stay_home(false);
-  Time alone = 0;
+  const Time now = Clock::ticks_now();
+  Gain::Phase phase{.alone = 0, .together = now - phase_began_, .busy = 0};
+  workers_[0].shared_busy += options_.one_at_a_time ? Clock::thread_busy() : 0;
   Time by_others = 0;
   for (WorkerId w = 0; w < plan_.workers; ++w) {
     if (w > 0) by_others += workers_[w].shared_cost;
-    alone += std::exchange(workers_[w].shared_cost, 0);
+    phase.alone += std::exchange(workers_[w].shared_cost, 0);
+    phase.busy += std::exchange(workers_[w].shared_busy, 0);
   }
-  gain_.report(alone, Clock::ticks_now() - phase_began_);
+  gain_.report(phase, now);
   if (helped_beside_ != kNone) {
     std::uint8_t& vain = vain_[helped_beside_];
     vain = by_others > 0 ? 0 : static_cast<std::uint8_t>(std::min(vain + 1, 12));
     vain_skip_[helped_beside_] = vain == 0 ? 0 : 1U << vain;
     helped_beside_ = kNone;
   }
+}
+
+void Scheduler::help(Worker& worker) {
+  if (options_.one_at_a_time) worker.shared_busy -= Clock::thread_busy();
+  work(worker);
+  if (options_.one_at_a_time) worker.shared_busy += Clock::thread_busy();
 }
 
 void Scheduler::work(Worker& worker) {
@@ -197,7 +206,7 @@ void Scheduler::consider_help(LevelId level) {
   const Time worth = options_.one_at_a_time ? kWorthLocked
                      : pool_->alert() > 0   ? kWorthAlert
                                             : kWorthAsleep;
-  if (saved >= worth && gain_.worthwhile()) {
+  if (saved >= worth && gain_.worthwhile(Clock::ticks_now())) {
     call_for_help(std::min(plan_.workers, count) - 1);
   }
 }
@@ -210,7 +219,7 @@ void Scheduler::consider_help_beside(ReactionId reaction) {
     --vain_skip_[reaction];
     return;
   }
-  if (!gain_.worthwhile()) return;
+  if (!gain_.worthwhile(Clock::ticks_now())) return;
   helped_beside_ = reaction;
   call_for_help(std::min(plan_.workers, ready_.outstanding()) - 1);
 }
@@ -218,6 +227,7 @@ void Scheduler::consider_help_beside(ReactionId reaction) {
 void Scheduler::call_for_help(WorkerId helpers) {
   ++phases_;
   phase_began_ = Clock::ticks_now();
+  if (options_.one_at_a_time) workers_[0].shared_busy = -Clock::thread_busy();
   ready_.share(true);
   pool_->open(helpers);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <ctime>
 
 #include "reactorl/tag.hpp"
 
@@ -23,6 +24,16 @@ class Clock {
   /// The machine's own time, in nanoseconds since 1970.
   [[nodiscard]] static auto wall() -> Time {
     return ticks(std::chrono::system_clock::now().time_since_epoch());
+  }
+  /// Processor time of the calling thread; 0 where the system does not tell.
+  [[nodiscard]] static auto thread_busy() -> Time {
+#if defined(CLOCK_THREAD_CPUTIME_ID)
+    timespec t{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return static_cast<Time>(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
+#else
+    return 0;
+#endif
   }
   /// A cheap monotonic count of nanoseconds with an arbitrary origin.
   [[nodiscard]] static auto ticks_now() -> Time {

@@ -10,6 +10,7 @@
 #include "reactorl/clock.hpp"
 #include "reactorl/costs.hpp"
 #include "reactorl/event_queue.hpp"
+#include "reactorl/gain.hpp"
 #include "reactorl/host.hpp"
 #include "reactorl/ids.hpp"
 #include "reactorl/inbox.hpp"
@@ -49,6 +50,7 @@ struct alignas(64) Worker {
   std::vector<EventQueue::Entry> outbox;  // scheduled in this tag, merged at its end
   std::vector<SlotId> delayed;            // slots set in this tag that stages wait for
   Time shared_cost = 0;  // what its share of a phase would take on one worker
+  Time shared_busy = 0;  // processor time it spent in a phase
 };
 
 /// The worker that the calling thread is, while it runs a body; null elsewhere.
@@ -158,6 +160,7 @@ class Scheduler {
   // Within a tag (any worker).
   void run_reactions();
   void work(Worker& worker);
+  void help(Worker& worker);
   auto wait_for_work(Worker& worker) -> ReactionId;
   void execute(Worker& worker, ReactionId reaction);
   void trigger(ReactionId reaction);

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "reactorl/tag.hpp"
+
+namespace reactorl {
+
+/// Whether working together has paid lately. Where it has not, it is tried again ever
+/// more rarely: a pause is a multiple of what the try took, so that tries cost a small
+/// part of the run whatever they cost.
+///
+/// Thread safety: only worker 0.
+class Gain {
+ public:
+  /// What a phase of shared work showed.
+  struct Phase {
+    Time alone;     // what the same reactions take on one worker, by estimate
+    Time together;  // what they took
+    Time busy;      // processor time of all workers in it
+  };
+
+  /// `one_at_a_time`: the interpreter lets only one thread run Python code.
+  explicit Gain(bool one_at_a_time) : one_at_a_time_(one_at_a_time) {}
+
+  /// Whether to share work that begins `now`.
+  [[nodiscard]] auto worthwhile(Time now) -> bool {
+    if (now < resume_at_) return false;
+    // The estimate of "alone" ages while all work is shared: refresh it at times.
+    return ++asked_ % kRefresh != 0;
+  }
+
+  void report(const Phase& phase, Time now) {
+    if (phase.alone <= 0 || phase.together <= 0) return;
+    if (one_at_a_time_ ? paid_behind_lock(phase)
+                       : ratio(phase.alone, phase.together) >= kPaid) {
+      pause_ = kShortestPause;
+      poor_ = 0;
+      return;
+    }
+    // Without a lock it nearly always pays, and a single poor measurement is noise.
+    if (!one_at_a_time_ && ++poor_ < kNoise) return;
+    resume_at_ = add_time(now, phase.together * pause_);
+    pause_ = std::min(2 * pause_, one_at_a_time_ ? kLongestPauseLocked : kLongestPause);
+    poor_ = 0;
+  }
+
+ private:
+  static constexpr double kPaid = 0.8;
+  static constexpr std::uint32_t kNoise = 4;
+  static constexpr std::uint32_t kRefresh = 256;
+  static constexpr Time kShortestPause = 30;
+  static constexpr Time kLongestPause = 120;
+  static constexpr Time kLongestPauseLocked = 3000;
+
+  [[nodiscard]] static auto ratio(Time a, Time b) -> double {
+    return static_cast<double>(a) / static_cast<double>(b);
+  }
+
+  /// Behind a lock it pays only for reactions that release it: then the workers use more
+  /// than one processor together, or they wait for something outside, at the same time.
+  /// If they use just one, they were waiting for each other, whatever "alone" says.
+  [[nodiscard]] static auto paid_behind_lock(const Phase& phase) -> bool {
+    const double processors = ratio(phase.busy, phase.together);
+    if (processors > 1.15) return true;
+    return processors < 0.7 && ratio(phase.alone, phase.together) > 1.25;
+  }
+
+  bool one_at_a_time_;
+  Time resume_at_ = 0;
+  Time pause_ = kShortestPause;
+  std::uint32_t asked_ = 0;
+  std::uint32_t poor_ = 0;
+};
+
+}  // namespace reactorl
