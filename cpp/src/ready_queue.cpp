@@ -140,7 +140,7 @@ auto ReadyQueue::take_from(Segment& segment, WorkerId worker) -> ReactionId {
   return kNone;
 }
 
-auto ReadyQueue::claim(WorkerId worker) -> ReactionId {
+auto ReadyQueue::claim(WorkerId worker, bool polite) -> ReactionId {
   if (shuffle_ != 0 && !strict_home_ && (scramble(shuffle_ + epoch_) & 3U) == 0) {
     const ReactionId ahead = look_ahead(worker);
     if (ahead != kNone) return ahead;
@@ -151,8 +151,11 @@ auto ReadyQueue::claim(WorkerId worker) -> ReactionId {
     const WorkerId reach = strict_home_ && shared_ ? 1 : workers_;
     WorkerId home = worker;
     for (WorkerId k = 0; k < reach; ++k) {
-      const ReactionId reaction = take_from(segments_[segment_of(level, home)], worker);
-      if (reaction != kNone) return reaction;
+      const bool leave = polite && k > 0 && running_[home].running.load() == kNone;
+      if (!leave) {
+        const ReactionId reaction = take_from(segments_[segment_of(level, home)], worker);
+        if (reaction != kNone) return reaction;
+      }
       if (++home == workers_) home = 0;
     }
     if (unfinished_[level].load(std::memory_order_acquire) != 0) return kNone;
@@ -212,7 +215,7 @@ auto ReadyQueue::look_ahead(WorkerId worker) -> ReactionId {
   for (WorkerId other = 0; other < workers_; ++other) {
     if (other == worker) continue;
     const std::uint32_t r = running_[other].running.load();
-    if (r == kNone) continue;
+    if (r == kNone || r == kAway) continue;
     if (r == kClaiming || blocker_count == kMaxBlockers) return kNone;
     blockers[blocker_count++] = r;
   }

@@ -3,6 +3,7 @@
 #include "reactorl/scheduler.hpp"
 
 #include <algorithm>
+#include <thread>
 
 namespace reactorl {
 namespace {
@@ -50,6 +51,7 @@ Scheduler::Scheduler(const Plan& plan, Options options, Host& host)
     if (plan.triggers[t].scope != kNone)
       triggers_in_[plan.triggers[t].scope].push_back(t);
   }
+  crowded_ = plan.workers > std::max(1U, std::thread::hardware_concurrency());
   if (plan.workers > 1) {
     vain_.resize(plan.reactions.size());
     vain_skip_.resize(plan.reactions.size());

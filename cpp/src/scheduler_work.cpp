@@ -16,8 +16,12 @@ constexpr Time kMillisecond = 1'000'000;
 constexpr Time kWorthAlert = 5 * kMicrosecond;
 constexpr Time kWorthAsleep = 15 * kMicrosecond;
 constexpr Time kWorthLocked = 300 * kMicrosecond;
-/// How long a worker without work looks out before it leaves the host and sleeps.
+/// How long a worker without work looks out before it leaves the host and sleeps. With
+/// more workers than cores it would only keep the core from one that has work.
 constexpr int kLooks = 400;
+constexpr int kLooksCrowded = 4;
+/// How long it leaves reactions to the worker that they are at home with.
+constexpr int kPoliteLooks = 16;
 constexpr Time kNap = 50 * kMillisecond;
 
 #if defined(__linux__)
@@ -90,8 +94,10 @@ void Scheduler::help(Worker& worker) {
 void Scheduler::work(Worker& worker) {
   Worker* const outer = t_worker;  // a body may itself run a program
   t_worker = &worker;
+  ready_.attend(worker.id, true);
+  const bool polite = !crowded_ && pool_;
   while (!ready_.finished()) {
-    ReactionId reaction = ready_.claim(worker.id);
+    ReactionId reaction = ready_.claim(worker.id, polite);
     if (reaction == kNone) reaction = wait_for_work(worker);
     if (reaction == kNone) continue;
     if (worker.id == 0 && pool_ && !pool_->is_open() && ready_.outstanding() > 1) {
@@ -107,18 +113,19 @@ void Scheduler::work(Worker& worker) {
     }
     execute(worker, reaction);
   }
+  ready_.attend(worker.id, false);
   t_worker = outer;
 }
 
 auto Scheduler::wait_for_work(Worker& worker) -> ReactionId {
-  const auto seek = [&] {
+  const auto seek = [&](bool polite) {
     const ReactionId ahead = ready_.look_ahead(worker.id);
-    return ahead != kNone ? ahead : ready_.claim(worker.id);
+    return ahead != kNone ? ahead : ready_.claim(worker.id, polite);
   };
-  const int looks = options_.one_at_a_time ? 1 : kLooks;
+  const int looks = options_.one_at_a_time ? 1 : crowded_ ? kLooksCrowded : kLooks;
   for (int i = 0; i < looks; ++i) {
     if (ready_.finished()) return kNone;
-    if (const ReactionId r = seek(); r != kNone) return r;
+    if (const ReactionId r = seek(i < kPoliteLooks); r != kNone) return r;
     for (int j = 0; j < 8; ++j) pause_briefly();
   }
   host_.leave(worker.id);
@@ -126,8 +133,12 @@ auto Scheduler::wait_for_work(Worker& worker) -> ReactionId {
   const std::uint32_t seen = changed_.epoch();
   ReactionId found = kNone;  // looked for once more, now that others would tell
   if (!ready_.finished()) {
-    found = seek();
-    if (found == kNone && !ready_.finished()) changed_.wait(seen, kNap);
+    found = seek(false);
+    if (found == kNone && !ready_.finished()) {
+      ready_.attend(worker.id, false);
+      changed_.wait(seen, kNap);
+      ready_.attend(worker.id, true);
+    }
   }
   idle_.fetch_sub(1);
   host_.enter(worker.id);

@@ -46,3 +46,16 @@ TEST(a_clock_advances_with_physical_time) {
   CHECK(clock.now() >= 5'000'000);
   CHECK(Clock::ticks_now() - ticks >= 5'000'000);
 }
+
+TEST(processor_time_counts_work_and_not_sleep) {
+  const Time began = Clock::thread_busy();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const Time slept = Clock::thread_busy() - began;
+  const Time until = Clock::ticks_now() + 5'000'000'000;
+  while (Clock::thread_busy() - began < slept + 2'000'000) {
+    if (Clock::ticks_now() > until) break;  // the system does not tell
+  }
+
+  CHECK(slept >= 0 && slept < 15'000'000);
+  CHECK(Clock::thread_busy() == 0 || Clock::thread_busy() - began >= slept + 2'000'000);
+}

@@ -123,6 +123,20 @@ TEST(history_of_the_active_mode_changes_nothing) {
   check_change(modes.commit(5), {}, {}, {}, {});
 }
 
+TEST(a_reset_counts_once) {
+  const Plan plan = nested();
+  Modes modes(plan);
+  modes.request(0, true);
+  check_change(modes.commit(1), {0, 2}, {}, {}, {});
+  modes.request(3, false);  // elsewhere
+  check_change(modes.commit(2), {}, {3, 6}, {2}, {3, 6});
+  modes.request(1, true);
+  check_change(modes.commit(3), {1, 4}, {}, {0, 3, 6}, {1, 4});
+  modes.request(0, false);
+
+  check_change(modes.commit(4), {}, {0, 3, 6}, {1, 4}, {});
+}
+
 TEST(the_time_of_leaving_is_kept) {
   const Plan plan = single();
   Modes modes(plan);

@@ -141,6 +141,38 @@ TEST(an_alarm_can_be_moved_for_long) {
   }
 }
 
+TEST(a_moved_alarm_does_not_disturb_other_events) {
+  // Every move leaves an entry behind; they are swept away, the others are not.
+  constexpr int kMoves = 5000;
+  constexpr int kOthers = 2000;
+  Program program;
+  Log alarms;
+  Log others;
+  const auto alarm = program.action(20'000, 1'000'000'000, Policy::kUpdate);
+  const auto other = program.action(10'000);
+  const auto timer = program.timer(0, 1);
+  program.react({.triggers = {program.of(timer)}, .body = [=](Body& b) {
+                   const Time now = b.tag().time;
+                   if (now < kMoves) b.schedule(alarm, 0, now);
+                   if (now < kOthers) b.schedule(other, 5 * now, now);
+                 }});
+  program.react({.triggers = {program.of(alarm)}, .body = [&](Body& b) {
+                   alarms.push_back({b.tag(), b.get(program.of(alarm))});
+                   b.request_stop();
+                 }});
+  program.react({.triggers = {program.of(other)}, .body = [&](Body& b) {
+                   others.push_back({b.tag(), b.get(program.of(other))});
+                 }});
+  Session session(program, 2, {.fast = true, .start = 0});
+
+  CHECK(session.run() == Status::kFinished);
+  CHECK_EQ(alarms, (Log{{{kMoves - 1 + 20'000, 0}, kMoves - 1}}));
+  CHECK_EQ(others.size(), std::size_t{kOthers});
+  for (int i = 0; i < static_cast<int>(others.size()); ++i) {
+    CHECK_EQ(others[static_cast<std::size_t>(i)], (Seen{{10'000 + 6 * i, 0}, i}));
+  }
+}
+
 TEST(a_trace_tells_where_events_went) {
   Program program;
   const auto action = program.action(5, 10, Policy::kDrop);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The trace is the same for any number of workers, and whatever the order they work in.
+#include <atomic>
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -21,11 +23,15 @@ struct Outcome {
 };
 
 auto outcome(RandomProgram& random, WorkerId workers, std::uint64_t shuffle, Time timeout,
-             std::uint64_t& phases) -> Outcome {
+             std::uint64_t& phases, bool one_at_a_time = false) -> Outcome {
   random.rewind();
-  Session session(
-      random.program, workers,
-      {.fast = true, .trace = true, .timeout = timeout, .start = 0, .shuffle = shuffle});
+  Session session(random.program, workers,
+                  {.fast = true,
+                   .trace = true,
+                   .one_at_a_time = one_at_a_time,
+                   .timeout = timeout,
+                   .start = 0,
+                   .shuffle = shuffle});
   const Status status = session.run();
   phases += session.scheduler.phases_shared();
   return {status, session.scheduler.tag(), session.trace(), session.traced_numbers()};
@@ -51,6 +57,7 @@ TEST(any_number_of_workers_gives_the_same_trace) {
         CHECK(actual == expected);
       }
     }
+    CHECK(outcome(random, 3, 5, 30, phases, true) == expected);
     CHECK_EQ(Counted::live.load(), 0);
   }
   // Or the test says little.
@@ -90,4 +97,25 @@ TEST(helpers_come_when_work_is_worth_it) {
   CHECK(session.run() == Status::kFinished);
   CHECK(session.scheduler.phases_shared() > 1);
   CHECK_EQ(session.scheduler.events_delivered(), std::uint64_t{200});
+}
+
+TEST(a_long_reaction_does_not_hold_up_what_is_independent_of_it) {
+  Program program;
+  const auto timer = program.timer(0, 1);
+  std::atomic<bool> long_runs{false};
+  int beside = 0;  // tags whose chain ended while the long reaction still ran
+  program.react({.reactor = 0, .triggers = {program.of(timer)}, .body = [&](Body&) {
+                   long_runs = true;
+                   std::this_thread::sleep_for(std::chrono::milliseconds(20));
+                   long_runs = false;
+                 }});
+  for (int i = 0; i < 5; ++i) {
+    program.react({.reactor = 1, .triggers = {program.of(timer)}, .body = [&, i](Body&) {
+                     if (i == 4 && long_runs) ++beside;
+                   }});
+  }
+  Session session(program, 2, {.fast = true, .timeout = 12, .start = 0});
+
+  CHECK(session.run() == Status::kFinished);
+  CHECK(beside > 0);
 }

@@ -115,6 +115,7 @@ class TestHost final : public Host {
   void thread_begins(WorkerId worker) noexcept override { ++threads_[worker].begun; }
   void thread_ends(WorkerId worker) noexcept override { ++threads_[worker].ended; }
   void enter(WorkerId worker) noexcept override {
+    if (on_enter) on_enter(worker);
     CHECK(!threads_[worker].entered);
     threads_[worker].entered = true;
   }
@@ -140,6 +141,7 @@ class TestHost final : public Host {
 
   std::function<bool(ReactionId, Time)> is_late;
   std::function<bool()> on_poll;
+  std::function<void(WorkerId)> on_enter;
   std::vector<std::tuple<TriggerId, Tag, std::int64_t>> recording;
   int hurried = 0;
 

@@ -133,6 +133,10 @@ TEST(nobody_works_outside_of_a_phase) {
       CHECK(shared >= 0);
       worked.fetch_add(1);
     });
+    setting.host.on_enter = [](WorkerId worker) {  // comes in when it may be too late
+      static thread_local check::Dice late(worker);
+      for (std::uint32_t i = late.below(400); worker != 0 && i > 0; --i) pause_briefly();
+    };
     check::Dice dice(13);
     const int phases = check::scaled(20'000, 1500);
     for (int phase = 0; phase < phases; ++phase) {

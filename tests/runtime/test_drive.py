@@ -207,3 +207,24 @@ def test_a_program_can_be_driven_from_inside_a_reaction() -> None:
     with drive(Main) as main:
         assert main.step().get("got") is None
     assert main.result.tags == 3
+
+
+def test_a_bank_of_width_zero_is_an_empty_sequence() -> None:
+    seen: list[int] = []
+
+    class Main(Reactor):
+        width: int = param(0)
+        each = bank(Doubler, width=width)
+
+        @reaction(startup, effects=[each.x])
+        def look(self) -> None:
+            seen.append(len(self.each))
+            for member in self.each:
+                member.x.set(1)
+
+    with drive(Main):
+        pass
+    with drive(Main(width=2)):
+        pass
+
+    assert seen == [0, 2]

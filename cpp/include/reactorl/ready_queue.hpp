@@ -42,9 +42,14 @@ class ReadyQueue {
 
   /// Queues `reaction` unless it was queued at this tag already.
   void add(ReactionId reaction);
+  /// Whether `worker` looks for reactions from now on.
+  void attend(WorkerId worker, bool looking) {
+    running_[worker].running.store(looking ? kNone : kAway);
+  }
   /// Takes a reaction of the current level, the worker's own first; kNone if there is
-  /// none to take now.
-  [[nodiscard]] auto claim(WorkerId worker) -> ReactionId;
+  /// none to take now. If `polite`, leaves alone what is at home with a worker that looks
+  /// for work itself: that one will come at once, with warm caches.
+  [[nodiscard]] auto claim(WorkerId worker, bool polite = false) -> ReactionId;
   /// Takes a reaction beyond the current level that nothing unfinished must precede.
   [[nodiscard]] auto look_ahead(WorkerId worker) -> ReactionId;
   /// Marks a taken reaction as done. All it triggers must have been added.
@@ -78,6 +83,7 @@ class ReadyQueue {
   static constexpr std::uint64_t kRunning = 2;
   static constexpr std::uint64_t kDone = 3;
   static constexpr std::uint32_t kClaiming = kNone - 1;
+  static constexpr std::uint32_t kAway = kNone - 2;
 
   /// The reactions of one level that have one home.
   struct Segment {
@@ -86,7 +92,7 @@ class ReadyQueue {
     std::uint32_t base = 0;              // where its entries start
   };
   struct alignas(64) WorkerSlot {
-    std::atomic<std::uint32_t> running{kNone};
+    std::atomic<std::uint32_t> running{kAway};
   };
 
   [[nodiscard]] auto segment_of(LevelId level, WorkerId home) const -> std::size_t {

@@ -202,6 +202,7 @@ class Scheduler {
   std::uint64_t phases_ = 0;
   bool ended_ = false;
   bool starving_ends_ = true;
+  bool crowded_ = false;  // more workers than cores
 
   // Phase bookkeeping of worker 0.
   LevelId considered_ = kNone;

@@ -157,6 +157,30 @@ def _show_children(program: Program, host: Host, instances: list[Reactor]) -> No
     }
     for node in banks.values():
         _show_tuples(instances[node.parent].__dict__[_base_name(node)])
+    _show_empty_banks(program, instances)
+
+
+def _show_empty_banks(program: Program, instances: list[Reactor]) -> None:
+    """Give reactors their banks of width 0, which have no member to be seen by."""
+    banks = {
+        node.cls: tuple(
+            child.name
+            for child in node.cls.__reactor__.children
+            if child.width is not None
+        )
+        for node in program.reactors
+    }
+    if not any(banks.values()):
+        return
+    inhabited = {
+        (node.parent, _base_name(node))
+        for node in program.reactors
+        if node.bank_index is not None
+    }
+    for node, instance in zip(program.reactors, instances, strict=True):
+        for name in banks[node.cls]:
+            if (node.id, name) not in inhabited:
+                setattr(instance, name, BankView(name, ()))
 
 
 def _base_name(node: ReactorNode) -> str:
