@@ -65,7 +65,7 @@ class Gain {
   [[nodiscard]] static auto paid_behind_lock(const Phase& phase) -> bool {
     const double processors = ratio(phase.busy, phase.together);
     if (processors > 1.15) return true;
-    return processors < 0.7 && ratio(phase.alone, phase.together) > 1.25;
+    return processors < 0.7 && ratio(phase.alone, phase.together) > 1.05;
   }
 
   bool one_at_a_time_;
