@@ -9,6 +9,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from reactorl import _core
+from reactorl._program.collector import collector_paused
 from reactorl._program.instances import (
     explain_missing,
     instantiate,
@@ -56,7 +57,8 @@ class Live:
     ) -> None:
         self.program = program
         self.options = options
-        self.planned = make_plan(program, options.workers)
+        with collector_paused():
+            self.planned = make_plan(program, options.workers)
         self._record = record
         self._failure: tuple[str, BaseException] | None = None
         self._lock = threading.Lock()
@@ -94,9 +96,10 @@ class Live:
 
     def start(self) -> str:
         """Make the reactors and run the first tag; returns the core's status."""
-        views = Views(
-            self.program, self.planned, self.session, self._context, self._watchdogs
-        )
+        with collector_paused():
+            views = Views(
+                self.program, self.planned, self.session, self._context, self._watchdogs
+            )
         # Kept even if a setup() fails half way, so that all get their teardown().
         instantiate(self.program, views, self._instances)
         self._context.instances = self._instances
