@@ -56,17 +56,19 @@ TEST(one_poor_measurement_is_noise_without_a_lock) {
 TEST(behind_a_lock_a_second_processor_shows_that_it_pays) {
   Gain gain(true);
   Time now = 0;
-  const Gain::Phase releasing{.alone = kMs, .together = kMs, .busy = 2 * kMs};
+  const Gain::Phase releasing{.alone = 3 * kMs / 2, .together = kMs, .busy = 2 * kMs};
 
   CHECK(shared(gain, releasing, 1'000, now) > 990);
 }
 
-TEST(behind_a_lock_threads_that_take_turns_gain_nothing_whatever_the_estimate_says) {
+TEST(behind_a_lock_threads_that_take_turns_gain_nothing_though_estimates_vary) {
   Gain gain(true);
   Time now = 0;
-  const Gain::Phase turns{.alone = 3 * kMs, .together = kMs, .busy = kMs};
+  const Gain::Phase turns{.alone = 13 * kMs / 10, .together = kMs, .busy = kMs};
+  const Gain::Phase passing{.alone = kMs, .together = kMs, .busy = 13 * kMs / 10};
 
   CHECK(shared(gain, turns, 10'000, now) < 12);
+  CHECK(shared(gain, passing, 10'000, now) < 12);
 }
 
 TEST(behind_a_lock_waiting_at_the_same_time_pays) {

@@ -59,13 +59,15 @@ class Gain {
     return static_cast<double>(a) / static_cast<double>(b);
   }
 
-  /// Behind a lock it pays only for reactions that release it: then the workers use more
-  /// than one processor together, or they wait for something outside, at the same time.
-  /// If they use just one, they were waiting for each other, whatever "alone" says.
+  /// Behind a lock it pays only for reactions that release it. How long work takes alone
+  /// is a guess where work varies, and a little more processor time may just be the cost
+  /// of passing the lock to and fro. So a gain must show in both, or very clearly in one.
   [[nodiscard]] static auto paid_behind_lock(const Phase& phase) -> bool {
     const double processors = ratio(phase.busy, phase.together);
-    if (processors > 1.15) return true;
-    return processors < 0.7 && ratio(phase.alone, phase.together) > 1.05;
+    const double gain = ratio(phase.alone, phase.together);
+    if (processors > 1.4) return gain > 1.1;   // they computed at the same time
+    if (processors < 0.7) return gain > 1.05;  // they waited outside at the same time
+    return gain > 1.5;
   }
 
   bool one_at_a_time_;
