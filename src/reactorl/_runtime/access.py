@@ -12,9 +12,6 @@ if TYPE_CHECKING:
 
     from reactorl._program.program import Program
 
-Refuse = "Callable[[str, int, int, int, str], AccessError]"
-
-
 def refusals(program: Program) -> Callable[[str, int, int, int, str], AccessError]:
     """Return the function that the core calls to make an error."""
 
