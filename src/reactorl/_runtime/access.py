@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from reactorl._program.program import Program
 
+
 def refusals(program: Program) -> Callable[[str, int, int, int, str], AccessError]:
     """Return the function that the core calls to make an error."""
 
