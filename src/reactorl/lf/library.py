@@ -25,12 +25,19 @@ class FileUnit:
         names: The classes that can be named in it: its own and the imported ones,
             these under their alias.
         own: Its own classes, in textual order, the main one included.
+        imports: The files that it imports from, each with the import that says so.
+        lost: Names that an import should have given and did not: reported already.
+        is_whole: Whether all of it could be parsed. What is missing from a broken
+            file is not worth a message.
     """
 
     source: Source
     tree: syntax.File
     names: dict[str, ClassUnit] = field(default_factory=dict)
     own: list[ClassUnit] = field(default_factory=list)
+    imports: list[tuple[syntax.Import, FileUnit]] = field(default_factory=list)
+    lost: set[str] = field(default_factory=set)
+    is_whole: bool = True
 
 
 @dataclass(eq=False)
@@ -52,6 +59,7 @@ class ClassUnit:
         lineage: All it is made of: deepest base first, left to right, each once,
             itself last.
         children: Classes of the contained reactors that it declares itself.
+        has_lost_base: Whether it extends something unknown, reported already.
     """
 
     name: str
@@ -60,6 +68,12 @@ class ClassUnit:
     bases: tuple[ClassUnit, ...] = ()
     lineage: tuple[ClassUnit, ...] = ()
     children: dict[str, ClassUnit] = field(default_factory=dict)
+    has_lost_base: bool = False
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all it consists of is known, so that a missing name is missing."""
+        return all(u.file.is_whole and not u.has_lost_base for u in self.lineage)
 
     def own_parts(self) -> Iterator[Part]:
         """Yield what the class itself says, in textual order, content of modes too."""
