@@ -23,19 +23,21 @@ from rich.progress import (
 from benchmarks.runtime import plan
 from benchmarks.runtime.claims import checks
 from benchmarks.runtime.facts import machine_facts
-from benchmarks.runtime.job import PYTHONS, Failure, Settings
-from benchmarks.runtime.measure import ROOT, ChildError, ask, measure
+from benchmarks.runtime.job import PYTHONS, Settings
+from benchmarks.runtime.measure import ROOT, ChildError, Feelers, Turns, ask
 from benchmarks.runtime.report import Report
 from benchmarks.runtime.results import Results
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from benchmarks.runtime.job import Job, Python
+    from benchmarks.runtime.job import Python
 
-THOROUGH = (1.2, 5)
-QUICK = (0.3, 3)
-"""Seconds per measurement, and repeats."""
+SECONDS = 0.01
+"""How long a slice is."""
+THOROUGH = (5, 100)
+QUICK = (1, 30)
+"""In how many sets of processes, and how many slices each has in a set."""
 
 
 def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
@@ -47,7 +49,7 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--gil", metavar="PYTHON", help="an interpreter with a GIL")
     parser.add_argument("--ft", metavar="PYTHON", help="a free-threaded interpreter")
     parser.add_argument(
-        "--quick", action="store_true", help="short measurements, few repeats"
+        "--quick", action="store_true", help="one set of processes, few slices"
     )
     parser.add_argument(
         "--only",
@@ -56,9 +58,10 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
         choices=plan.WORKLOADS,
         help=f"some of: {', '.join(plan.WORKLOADS)}",
     )
-    parser.add_argument("--repeats", type=int, help="how often each job is measured")
+    parser.add_argument("--repeats", type=int, help="in how many sets of processes")
+    parser.add_argument("--slices", type=int, help="how many slices each has in a set")
     parser.add_argument(
-        "--seconds", type=float, help="how long each measurement takes, about"
+        "--seconds", type=float, default=SECONDS, help="how long a slice is, about"
     )
     parser.add_argument(
         "--out",
@@ -75,9 +78,11 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     options = parser.parse_args(given)
     if not (options.gil or options.ft):
         parser.error("give --gil PYTHON, --ft PYTHON, or both")
-    if options.repeats is not None and options.repeats < 1:
-        parser.error("--repeats must be 1 or more")
-    if options.seconds is not None and options.seconds <= 0:
+    for name in ("repeats", "slices"):
+        value = getattr(options, name)
+        if value is not None and value < 1:
+            parser.error(f"--{name} must be 1 or more")
+    if options.seconds <= 0:
         parser.error("--seconds must be positive")
     return options
 
@@ -122,25 +127,27 @@ class Session:
             old.unlink()
         self.results = Results()
 
-    def measure(self, job: Job, repeat: int) -> None:
-        """Measure once, and write it down."""
-        found = measure(
-            self._paths[job.python], job, self._settings[job.python], repeat
+    def measure(self, stint: plan.Stint, slices: int, feelers: Feelers) -> None:
+        """Measure a set of processes, and write it down."""
+        turns = Turns(
+            self._paths[stint.python],
+            stint.group.on(stint.python),
+            self._settings[stint.python],
+            feelers,
+            stint.repeat,
         )
-        if isinstance(found, Failure):
-            self.results.failures.append(found)
-            content = asdict(found)
-        else:
-            self.results.measurements.append(found)
-            content = found.as_json()
-        path = self._directory / f"{job.file_stem}-{repeat}.json"
-        path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+        measurements, failures = turns.run(min(slices, stint.group.slices))
+        self.results.measurements += measurements
+        self.results.failures += failures
+        for found in (*measurements, *failures):
+            path = self._directory / f"{found.job.file_stem}-{stint.repeat}.json"
+            content = json.dumps(asdict(found), indent=2)
+            path.write_text(content + "\n", encoding="utf-8")
 
     def measure_all(
-        self, rounds: list[tuple[plan.Group, int, list[Job]]], console: Console
+        self, stints: Sequence[plan.Stint], slices: int, console: Console
     ) -> None:
         """Measure everything, with a bar that shows how far it is."""
-        total = sum(len(jobs) for _, _, jobs in rounds)
         columns = (
             TextColumn("{task.description:<44}"),
             BarColumn(),
@@ -148,22 +155,19 @@ class Session:
             TimeElapsedColumn(),
             TimeRemainingColumn(),
         )
-        with Progress(*columns, console=console, transient=True) as progress:
-            bar = progress.add_task("", total=total)
-            for group, repeat, jobs in rounds:
+        with (
+            Progress(*columns, console=console, transient=True) as progress,
+            Feelers(sys.executable) as feelers,
+        ):
+            bar = progress.add_task("", total=len(stints))
+            for number, stint in enumerate(stints):
+                label = f"{stint.label}, set {stint.repeat + 1}"
                 if not console.is_terminal:
-                    cases = dict.fromkeys(job.case for job in jobs)
-                    done = progress.tasks[bar].completed
-                    console.print(
-                        f"[{done:.0f}/{total}] {group.workload} {', '.join(cases)}, "
-                        f"repeat {repeat + 1}: {len(jobs)} measurements",
-                        markup=False,
-                        highlight=False,
-                    )
-                for job in jobs:
-                    progress.update(bar, description=job.label)
-                    self.measure(job, repeat)
-                    progress.advance(bar)
+                    text = f"[{number}/{len(stints)}] {label}"
+                    console.print(text, markup=False, highlight=False)
+                progress.update(bar, description=label)
+                self.measure(stint, slices, feelers)
+                progress.advance(bar)
 
 
 def main(given: Sequence[str] | None = None) -> int:
@@ -180,14 +184,15 @@ def main(given: Sequence[str] | None = None) -> int:
     machine = machine_facts()
     interpreters = check_interpreters(paths)
 
-    seconds, repeats = QUICK if options.quick else THOROUGH
-    seconds, repeats = options.seconds or seconds, options.repeats or repeats
+    repeats, slices = QUICK if options.quick else THOROUGH
+    repeats, slices = options.repeats or repeats, options.slices or slices
     turns = {name: ask(path, "turns_per_us") for name, path in paths.items()}
-    settings = {name: Settings(seconds, turns[name]) for name in paths}
+    settings = {name: Settings(options.seconds, turns[name]) for name in paths}
     groups = [g for g in plan.GROUPS if not options.only or g.workload in options.only]
     session = Session(paths, settings, options.out)
     try:
-        session.measure_all(list(plan.rounds(groups, tuple(paths), repeats)), console)
+        stints = list(plan.stints(groups, tuple(paths), repeats))
+        session.measure_all(stints, slices, console)
     except KeyboardInterrupt:
         console.print(f"Interrupted; what was measured is in {options.out}")
         return 130
@@ -195,7 +200,12 @@ def main(given: Sequence[str] | None = None) -> int:
     report = Report(
         machine=machine,
         interpreters=interpreters,
-        settings={"seconds": seconds, "repeats": repeats, "loops_per_us": turns},
+        settings={
+            "seconds": options.seconds,
+            "repeats": repeats,
+            "slices": slices,
+            "loops_per_us": turns,
+        },
         results=session.results,
         checks=checks(session.results, tuple(paths)),
     )

@@ -51,24 +51,26 @@ class Settings:
     """How to measure, besides what."""
 
     seconds: float
-    """How long the timed part takes, about."""
+    """How long a slice is, about."""
     loops_per_us: float = 0.0
     """Turns of ``spin`` in a microsecond, on the Python that measures."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """What one process found out."""
+    """What one process found out, in slices that took turns with other processes."""
 
     job: Job
     repeat: int
-    seconds: float
-    """Seconds per round or per event, see ``unit``."""
+    seconds: tuple[float, ...]
+    """Seconds per round or per event, see ``unit``, slice by slice."""
+    cpu: tuple[float, ...]
+    """The same in processor time, of all threads."""
+    calm: tuple[bool, ...]
+    """Whether nobody else was seen on the processor around each slice."""
     unit: str
     digest: str
     """Fingerprint of what was computed; equal for all engines of a case."""
-    cpu_per_second: float
-    """CPU seconds per second: below 1 with one busy thread, others were in the way."""
     gil: bool
     """Whether the GIL was on in the end."""
     more: dict[str, Any] = field(default_factory=dict)
@@ -77,11 +79,6 @@ class Measurement:
     def as_json(self) -> dict[str, Any]:
         """Return it as plain dictionaries."""
         return dataclasses.asdict(self)
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Self:
-        """Return what ``as_json`` was given."""
-        return cls(**{**data, "job": Job(**data["job"])})
 
 
 @dataclass(frozen=True, slots=True)

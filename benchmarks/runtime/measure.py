@@ -1,68 +1,267 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measuring in fresh processes, one at a time."""
+"""Measuring in fresh processes that take turns: one works, the others wait.
+
+Jobs that are compared live side by side, each in a process of its own. A slice of one
+is followed by a slice of the next, ten milliseconds later: what disturbs the machine
+disturbs neighbours alike. Before and after every slice a small piece of work is timed
+on each core; where that took longer than it should, somebody else was there, and the
+slice is not calm.
+"""
 
 from __future__ import annotations
 
 import json
+import os
+import queue
 import subprocess
+import threading
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from benchmarks.runtime.job import Failure, Measurement
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import TracebackType
+
     from benchmarks.runtime.job import Job, Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 300
 """Seconds after which a process is given up."""
+CALM = 1.2
+"""How much longer than usual the small piece of work may take."""
 
 
 class ChildError(RuntimeError):
     """A process did not answer; the text says what it said instead."""
 
 
-def ask(interpreter: str, what: str, **more: object) -> Any:  # noqa: ANN401
+class Child:
+    """A process that answers, line by line."""
+
+    def __init__(
+        self, interpreter: str, what: str, *words: str, **more: object
+    ) -> None:
+        request = json.dumps({"what": what, **more})
+        command = [interpreter, "-m", "benchmarks.runtime.child", request, *words]
+        try:
+            self._process = subprocess.Popen(
+                command,
+                cwd=ROOT,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+        except OSError as error:
+            raise ChildError(str(error)) from None
+        self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._said: list[str] = []
+        self._readers = [
+            threading.Thread(target=read, daemon=True)
+            for read in (self._read_answers, self._read_complaints)
+        ]
+        for reader in self._readers:
+            reader.start()
+
+    def _read_answers(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            self._lines.put(line)
+        self._lines.put("")
+
+    def _read_complaints(self) -> None:
+        assert self._process.stderr is not None
+        self._said.extend(self._process.stderr)
+
+    def hear(self) -> Any:  # noqa: ANN401
+        """Return the next answer.
+
+        Raises:
+            ChildError: There is none, or it takes too long.
+        """
+        try:
+            line = self._lines.get(timeout=PATIENCE)
+        except queue.Empty:
+            self.end()
+            msg = f"no answer after {PATIENCE} s"
+            raise ChildError(msg) from None
+        if not line:
+            status = self._process.wait()
+            self._readers[1].join()
+            raise ChildError("".join(self._said).strip() or f"ended with {status}")
+        return json.loads(line)
+
+    def tell(self, word: str) -> None:
+        """Say a word to it; a process that has ended is found out by ``hear``."""
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(f"{word}\n")
+            self._process.stdin.flush()
+        except OSError:
+            pass
+
+    def end(self) -> None:
+        """Let go of it, whatever it does."""
+        self._process.kill()
+        self._process.wait()
+        for reader in self._readers:
+            reader.join()
+        for stream in (self._process.stdout, self._process.stderr):
+            assert stream is not None
+            stream.close()
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.close()
+        except OSError:  # what it had not read yet
+            pass
+
+
+def ask(interpreter: str, what: str) -> Any:  # noqa: ANN401
     """Return the answer of a fresh process to a request, see ``child``.
 
     Raises:
         ChildError: It failed, or took too long.
     """
-    request = json.dumps({"what": what, **more})
-    command = [interpreter, "-m", "benchmarks.runtime.child", request]
+    child = Child(interpreter, what)
     try:
-        done = subprocess.run(
-            command,
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        msg = f"no answer after {PATIENCE} s"
-        raise ChildError(msg) from None
-    except OSError as error:
-        raise ChildError(str(error)) from None
-    if done.returncode != 0:
-        msg = done.stderr.strip() or f"ended with status {done.returncode}"
-        raise ChildError(msg)
-    return json.loads(done.stdout.splitlines()[-1])
+        return child.hear()
+    finally:
+        child.end()
 
 
-def measure(
-    interpreter: str, job: Job, settings: Settings, repeat: int
-) -> Measurement | Failure:
-    """Run a job in a fresh process of ``interpreter``."""
-    try:
-        found = ask(
-            interpreter,
-            "measure",
-            job=asdict(job),
-            settings=asdict(settings),
-            repeat=repeat,
+class Feelers:
+    """A small piece of work on each core, to tell whether the machine is calm."""
+
+    def __init__(self, interpreter: str) -> None:
+        cores = (
+            sorted(os.sched_getaffinity(0))
+            if hasattr(os, "sched_getaffinity")
+            else range(os.cpu_count() or 1)
         )
-    except ChildError as error:
-        return Failure(job, repeat, str(error))
-    return Measurement.from_json(found)
+        self._children = [Child(interpreter, "feel", str(core)) for core in cores]
+        for child in self._children:
+            child.hear()
+
+    def feel(self) -> tuple[float, ...]:
+        """Return how long it takes on each core, at the same time."""
+        for child in self._children:
+            child.tell("go")
+        return tuple(child.hear() for child in self._children)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for child in self._children:
+            child.end()
+
+
+class Turns:
+    """Jobs that are measured in turns, once."""
+
+    def __init__(
+        self,
+        interpreter: str,
+        jobs: Sequence[Job],
+        settings: Settings,
+        feelers: Feelers,
+        repeat: int,
+    ) -> None:
+        self._interpreter = interpreter
+        self._jobs = jobs
+        self._settings = settings
+        self._feelers = feelers
+        self._repeat = repeat
+        self._children: dict[Job, Child] = {}
+        self._slices: dict[Job, list[dict[str, float]]] = {job: [] for job in jobs}
+        self._felt: dict[Job, list[tuple[float, ...]]] = {job: [] for job in jobs}
+        self._failures: list[Failure] = []
+
+    def run(self, slices: int) -> tuple[list[Measurement], list[Failure]]:
+        """Start every job, give each so many turns, and return what came out."""
+        try:
+            for job in self._jobs:
+                self._start(job)
+            for _ in range(slices):
+                before = self._feelers.feel()
+                for job in list(self._children):
+                    before = self._turn(job, before)
+            rest = {job: self._finish(job) for job in list(self._children)}
+        finally:
+            for child in self._children.values():
+                child.end()
+        return self._measurements(
+            {job: r for job, r in rest.items() if r}
+        ), self._failures
+
+    def _start(self, job: Job) -> None:
+        try:
+            child = Child(
+                self._interpreter,
+                "measure",
+                job=asdict(job),
+                settings=asdict(self._settings),
+            )
+            self._children[job] = child
+            child.hear()
+        except ChildError as error:
+            self._fail(job, error)
+
+    def _turn(self, job: Job, before: tuple[float, ...]) -> tuple[float, ...]:
+        child = self._children[job]
+        try:
+            child.tell("go")
+            found = child.hear()
+        except ChildError as error:
+            self._fail(job, error)
+            return self._feelers.feel()
+        after = self._feelers.feel()
+        self._slices[job].append(found)
+        self._felt[job].append(tuple(map(max, before, after)))
+        return after
+
+    def _finish(self, job: Job) -> dict[str, Any] | None:
+        child = self._children[job]
+        try:
+            child.tell("stop")
+            found: dict[str, Any] = child.hear()
+        except ChildError as error:
+            self._fail(job, error)
+            return None
+        return found
+
+    def _fail(self, job: Job, error: ChildError) -> None:
+        self._failures.append(Failure(job, self._repeat, str(error)))
+        child = self._children.pop(job, None)
+        if child is not None:
+            child.end()
+
+    def _measurements(self, rest: dict[Job, dict[str, Any]]) -> list[Measurement]:
+        usual = _usual([felt for each in self._felt.values() for felt in each])
+        return [
+            Measurement(
+                job=job,
+                repeat=self._repeat,
+                seconds=tuple(each["seconds"] for each in self._slices[job]),
+                cpu=tuple(each["cpu"] for each in self._slices[job]),
+                calm=tuple(
+                    all(f <= CALM * u for f, u in zip(felt, usual, strict=True))
+                    for felt in self._felt[job]
+                ),
+                **found,
+            )
+            for job, found in rest.items()
+        ]
+
+
+def _usual(felt: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
+    """Return how long the small piece of work takes undisturbed, on each core."""
+    return tuple(sorted(core)[len(felt) // 10] for core in zip(*felt, strict=True))

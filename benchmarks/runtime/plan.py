@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is measured, in which order.
 
-Measurements that are compared form a group. A group is measured round by round: every
-job once, then every job again. So a slow minute of the machine hits all alike, and
-each ratio is taken between neighbours in time.
+Jobs that are compared form a group, and take turns.
 """
 
 from __future__ import annotations
@@ -33,15 +31,14 @@ class Group:
     workload: str
     jobs: tuple[tuple[str, str], ...]
     """Case and engine of each."""
-    most_repeats: int = 1_000
+    repeats: int | None = None
+    """In how many sets of processes, if not as usual."""
+    slices: int = 1_000
+    """At most so many slices each."""
 
-    def on(self, pythons: Iterable[Python]) -> list[Job]:
-        """Return the jobs for these Pythons, in the order of measurement."""
-        return [
-            Job(self.workload, case, engine, python)
-            for python in pythons
-            for case, engine in self.jobs
-        ]
+    def on(self, python: Python) -> list[Job]:
+        """Return the jobs for a Python, in the order of measurement."""
+        return [Job(self.workload, case, engine, python) for case, engine in self.jobs]
 
 
 def _group(
@@ -74,19 +71,37 @@ GROUPS = (
             for size in (FEW, MANY)
             for engine in ("ours-1", "ours-2", "plain")
         ),
-        most_repeats=3,
+        # What building takes is measured once per process.
+        repeats=5,
+        slices=4,
     ),
     # Xronos takes ten seconds and more to build this many: once is enough.
-    _group("many_reactors", FEW, ("xronos",), most_repeats=1),
+    _group("many_reactors", FEW, ("xronos",), repeats=1, slices=4),
 )
 
 WORKLOADS = tuple(dict.fromkeys(group.workload for group in GROUPS))
 
 
-def rounds(
+@dataclass(frozen=True, slots=True)
+class Stint:
+    """One set of processes that take turns."""
+
+    group: Group
+    python: Python
+    repeat: int
+
+    @property
+    def label(self) -> str:
+        """What is measured, in words."""
+        cases = dict.fromkeys(case for case, _ in self.group.jobs)
+        return f"{self.group.workload} {', '.join(cases)}, {self.python}"
+
+
+def stints(
     groups: Iterable[Group], pythons: Sequence[Python], repeats: int
-) -> Iterator[tuple[Group, int, list[Job]]]:
-    """Yield what to measure: a group, the number of the repeat, and its jobs."""
+) -> Iterator[Stint]:
+    """Yield what to measure, in order."""
     for group in groups:
-        for repeat in range(min(repeats, group.most_repeats)):
-            yield group, repeat, group.on(pythons)
+        for repeat in range(group.repeats or repeats):
+            for python in pythons:
+                yield Stint(group, python, repeat)

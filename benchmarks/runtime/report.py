@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 from rich.table import Table
 
 from benchmarks.runtime.job import PYTHONS, Job
+from benchmarks.runtime.results import typical_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,8 +24,8 @@ if TYPE_CHECKING:
     from benchmarks.runtime.results import Results, Spread
 
 STYLES = {"OK": "green", "MISSED": "bold red", "not measured": "dim"}
-UNDISTURBED = 0.97
-"""CPU seconds per second that a single busy thread gets on an idle machine."""
+MOSTLY_CALM = 0.5
+"""With fewer calm slices than this the numbers are doubtful."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,15 +102,9 @@ class Report:
             found.append(
                 f"the load average was {load:.1f} at the start, on {cores} cores"
             )
-        shares = sorted(
-            m.cpu_per_second
-            for m in self.results.measurements
-            if m.job.engine in ("plain", "ours-1")
-        )
-        if shares and (middle := shares[len(shares) // 2]) < UNDISTURBED:
+        if (calm := self.results.calm_share()) < MOSTLY_CALM:
             found.append(
-                "others used the processor meanwhile: a busy thread got "
-                f"{middle:.0%} of a core (median)"
+                f"others used the processor: {calm:.0%} of all slices were calm"
             )
         return found
 
@@ -139,8 +135,14 @@ class Report:
             rows.append(("", f"{turns:.1f} turns of the busy loop per µs"))
         how = self.settings
         rows.append(
-            ("each measurement", f"{how['seconds']} s, {how['repeats']} repeats")
+            (
+                "each measurement",
+                f"{how['repeats']} processes with {how['slices']} slices of "
+                f"{how['seconds'] * 1e3:.0f} ms each",
+            )
         )
+        calm = self.results.calm_share()
+        rows.append(("calm", f"{calm:.0%} of all slices; the others are left out"))
         return Grid("Machine", ("", "facts"), tuple(rows), words=2)
 
     def _times(self) -> Grid:
@@ -157,7 +159,7 @@ class Report:
                 title = ""
         columns = [c for p in self.interpreters for c in (p, "/ plain")]
         return Grid(
-            "Time: median, how far the repeats spread, and over the plain loop's time",
+            "Time: median, how far the sets spread, and over the plain loop's time",
             ("workload", "engine", *columns, "computed"),
             tuple(rows),
             words=2,
@@ -175,7 +177,7 @@ class Report:
     def _time_cells(self, job: Job) -> tuple[str, ...]:
         if job.python not in self.interpreters:
             return ()
-        spread = self.results.spread(job)
+        spread = self.results.spread(job, typical_time)
         ratio = self.results.ratio(job, replace(job, engine="plain"))
         return (
             "" if spread is None else _duration(spread),
@@ -219,7 +221,7 @@ class Report:
             rows.append(
                 (check.claim, check.python, measured, spread, bound, check.verdict)
             )
-        columns = ("claim", "Python", "measured", "repeats", "promised", "verdict")
+        columns = ("claim", "Python", "measured", "sets", "promised", "verdict")
         left_out = len(self.checks) - len(rows)
         title = "What the runtime promises"
         if left_out:
@@ -280,9 +282,9 @@ class Report:
             "engine": job.engine,
             "python": job.python,
             "per": mine[0].unit,
-            "seconds": _spread_json(self.results.spread(job)),
+            "seconds": _spread_json(self.results.spread(job, typical_time)),
             "cpu_seconds": _spread_json(
-                self.results.spread(job, lambda m: m.seconds * m.cpu_per_second)
+                self.results.spread(job, lambda m: median(m.cpu))
             ),
             "digests": list(dict.fromkeys(m.digest for m in mine)),
         }

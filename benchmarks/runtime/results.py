@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
     from benchmarks.runtime.job import Failure, Job, Measurement
 
+ENOUGH = 10
+"""So many calm slices of a process are enough to leave out the others."""
+
 
 @dataclass(frozen=True, slots=True)
 class Spread:
@@ -46,17 +49,14 @@ class Results:
         """Return what was measured, in the order of measurement."""
         return list(dict.fromkeys(m.job for m in self.measurements))
 
-    def spread(
-        self, job: Job, number: Callable[[Measurement], float] | None = None
-    ) -> Spread | None:
-        """Return a number of a job over all repeats; None if it was not measured.
+    def of(self, job: Job) -> dict[int, Measurement]:
+        """Return the measurements of a job by repeat."""
+        return {m.repeat: m for m in self.measurements if m.job == job}
 
-        Args:
-            job: The job.
-            number: Which number; seconds per round if not given.
-        """
-        found = self._by_repeat(job, number or (lambda m: m.seconds))
-        return Spread(tuple(found.values())) if found else None
+    def spread(self, job: Job, number: Callable[[Measurement], float]) -> Spread | None:
+        """Return a number of a job over all repeats; None if it was not measured."""
+        found = tuple(number(m) for m in self.of(job).values())
+        return Spread(found) if found else None
 
     def ratio(
         self,
@@ -64,16 +64,24 @@ class Results:
         under: Job,
         number: Callable[[Measurement], float] | None = None,
     ) -> Spread | None:
-        """Return ``over / under``, repeat by repeat; None if one was not measured."""
-        number = number or (lambda m: m.seconds)
-        overs, unders = self._by_repeat(over, number), self._by_repeat(under, number)
-        ratios = [overs[r] / unders[r] for r in overs if unders.get(r)]
+        """Return ``over / under``, repeat by repeat; None if one was not measured.
+
+        Args:
+            over: A job.
+            under: A job that took turns with it.
+            number: What is compared; ``typical_time`` if not given.
+        """
+        number = number or typical_time
+        overs, unders = self.of(over), self.of(under)
+        ratios = [number(overs[r]) / number(unders[r]) for r in overs if r in unders]
         return Spread(tuple(ratios)) if ratios else None
 
-    def _by_repeat(
-        self, job: Job, number: Callable[[Measurement], float]
-    ) -> dict[int, float]:
-        return {m.repeat: number(m) for m in self.measurements if m.job == job}
+    def calm_share(self) -> float:
+        """Return which part of all slices was calm."""
+        calm = [is_calm for m in self.measurements for is_calm in m.calm]
+        return sum(calm) / len(calm) if calm else 1.0
+
+    # -- what was computed ------------------------------------------------------------------
 
     def digests(self) -> dict[tuple[str, str, str], dict[str, list[str]]]:
         """Return, by workload, case and Python, which engines computed what."""
@@ -94,3 +102,13 @@ class Results:
             for (workload, case, python), by in self.digests().items()
             if len(by) > 1
         ]
+
+
+def typical_time(measurement: Measurement) -> float:
+    """Return seconds per round: the median slice of those in which all was calm.
+
+    If too few were, it is the median of all.
+    """
+    pairs = zip(measurement.seconds, measurement.calm, strict=True)
+    calm = [seconds for seconds, is_calm in pairs if is_calm]
+    return median(calm if len(calm) >= ENOUGH else measurement.seconds)

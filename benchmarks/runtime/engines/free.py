@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Free-running threads: each has its share of the work and meets nobody.
 
-What two cores could do at best if results never had to be gathered.
+What two cores could do at best if results never had to be gathered. They begin each
+slice together; it ends when the last of them has done its rounds.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.runtime.watch import WARM_UP, digest
+from benchmarks.runtime.watch import LEAD_IN, WARM_UP, Slice, digest
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from benchmarks.runtime.job import Engine
     from benchmarks.runtime.watch import Watch
-    from benchmarks.runtime.workloads.workload import Workload
+    from benchmarks.runtime.workloads.workload import Share, Workload
 
 
 class Team:
@@ -25,45 +28,57 @@ class Team:
         self._workload = workload
         self._watch = watch
         self._size = size
+        self._then: Callable[[], None] = lambda: None
         self._meet = threading.Barrier(size, action=self._all_are_here)
-        self._began = 0.0
+        self._wall = 0.0
         self._cpu = 0.0
-        self._each = [0.0] * size
         self._rounds = watch.compared_rounds
         self._seen: list[Any] = [None] * size
-        self._ends = [0.0] * size
+        self._go_on = True
         self._errors: list[BaseException] = []
 
-    def _all_are_here(self) -> None:
-        self._cpu = time.process_time()
-        self._began = time.perf_counter()
+    # -- what one thread decides for all, while the others wait -----------------------
 
-    def _settle(self, part: int, seconds: float) -> None:
-        """Agree on a number of rounds that takes about ``seconds``."""
-        each = (time.perf_counter() - self._began) / self._rounds
-        self._each[part] = each
+    def _all_are_here(self) -> None:
+        self._then()
+        self._cpu = time.process_time()
+        self._wall = time.perf_counter()
+
+    def _fit(self, slices: float) -> None:
+        """Let all do so many rounds that they take ``slices`` slices."""
+        each = (time.perf_counter() - self._wall) / self._rounds
+        self._rounds = self._watch.fitting(self._watch.seconds * slices / each)
+
+    def _first_turn(self) -> None:
+        self._fit(1)
+        self._go_on = self._watch.turn(None)
+
+    def _next_turn(self) -> None:
+        wall = time.perf_counter() - self._wall
+        cpu = time.process_time() - self._cpu
+        self._go_on = self._watch.turn(Slice(self._rounds, wall, cpu))
+
+    def _together(self, then: Callable[[], None]) -> None:
+        self._then = then
         self._meet.wait()
-        rounds = max(1, round(seconds / max(self._each)))
-        self._meet.wait()
-        if part == 0:
-            self._rounds = rounds
-        self._meet.wait()
+
+    # -- what each thread does --------------------------------------------------------
 
     def _member(self, part: int) -> None:
         try:
             share = self._workload.share(part, self._size)
             share.round()
-            self._meet.wait()
-            for _ in range(self._rounds):
-                share.round()
+            self._together(lambda: None)
+            _do(share, self._rounds)
             self._seen[part] = share.seen()
-            self._settle(part, self._watch.seconds * WARM_UP)
-            for _ in range(self._rounds):
-                share.round()
-            self._settle(part, self._watch.seconds)
-            for _ in range(self._rounds):
-                share.round()
-            self._ends[part] = time.perf_counter()
+            self._together(lambda: self._fit(WARM_UP))
+            _do(share, self._rounds)
+            self._together(self._first_turn)
+            while self._go_on:
+                _do(share, self._watch.fitting(self._rounds * LEAD_IN))
+                self._together(lambda: None)
+                _do(share, self._rounds)
+                self._together(self._next_turn)
         except threading.BrokenBarrierError:
             return
         except BaseException as error:
@@ -71,7 +86,7 @@ class Team:
             self._meet.abort()
 
     def run(self) -> None:
-        """Do the work and tell the watch."""
+        """Do the work, in turns, and tell the watch."""
         threads = [
             threading.Thread(target=self._member, args=(part,))
             for part in range(self._size)
@@ -82,12 +97,12 @@ class Team:
             thread.join()
         if self._errors:
             raise self._errors[0]
-        wall = max(self._ends) - self._began
-        watch = self._watch
-        watch.digest = digest([value for part in self._seen for value in part])
-        watch.timed_rounds = self._rounds
-        watch.seconds_per_round = wall / self._rounds
-        watch.cpu_per_second = (time.process_time() - self._cpu) / wall
+        self._watch.digest = digest([value for part in self._seen for value in part])
+
+
+def _do(share: Share, rounds: int) -> None:
+    for _ in range(rounds):
+        share.round()
 
 
 def run(workload: Workload, watch: Watch, engine: Engine) -> dict[str, Any]:
