@@ -32,10 +32,12 @@ class FileUnit:
     """
 
     source: Source
-    tree: syntax.File
-    names: dict[str, ClassUnit] = field(default_factory=dict)
-    own: list[ClassUnit] = field(default_factory=list)
-    imports: list[tuple[syntax.Import, FileUnit]] = field(default_factory=list)
+    tree: syntax.File = field(repr=False)
+    names: dict[str, ClassUnit] = field(default_factory=dict, repr=False)
+    own: list[ClassUnit] = field(default_factory=list, repr=False)
+    imports: list[tuple[syntax.Import, FileUnit]] = field(
+        default_factory=list, repr=False
+    )
     lost: set[str] = field(default_factory=set)
     is_whole: bool = True
 
@@ -63,11 +65,11 @@ class ClassUnit:
     """
 
     name: str
-    tree: syntax.Reactor
-    file: FileUnit
-    bases: tuple[ClassUnit, ...] = ()
-    lineage: tuple[ClassUnit, ...] = ()
-    children: dict[str, ClassUnit] = field(default_factory=dict)
+    tree: syntax.Reactor = field(repr=False)
+    file: FileUnit = field(repr=False)
+    bases: tuple[ClassUnit, ...] = field(default=(), repr=False)
+    lineage: tuple[ClassUnit, ...] = field(default=(), repr=False)
+    children: dict[str, ClassUnit] = field(default_factory=dict, repr=False)
     has_lost_base: bool = False
 
     @property

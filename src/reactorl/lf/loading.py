@@ -67,10 +67,14 @@ class Loader:
         source = read(path)
         if isinstance(source, Diagnostic):
             return source
-        before = sum(d.severity is Severity.ERROR for d in self._report.diagnostics)
-        tree = self._parse(source, self._report)
-        after = sum(d.severity is Severity.ERROR for d in self._report.diagnostics)
-        unit = FileUnit(source, tree, is_whole=before == after)
+        found = Report()
+        tree = self._parse(source, found)
+        target = tree.target
+        if target is not None and target.name.text != "Python":
+            return _other_target(source, target.name)  # all else would be noise
+        for diagnostic in found.diagnostics:
+            self._report.add(diagnostic)
+        unit = FileUnit(source, tree, is_whole=not found.failed)
         for reactor in tree.reactors:
             name = reactor.name.text if reactor.name else source.path.stem
             unit.own.append(ClassUnit(name, reactor, unit))
@@ -233,6 +237,15 @@ class Loader:
                 what = f"files import each other: {way}"
             advice = "Move what they share to a file of its own."
             self._report.error(unit.source, clause.origin.span, what, advice)
+
+
+def _other_target(source: Source, name: syntax.Name) -> Diagnostic:
+    if name.text.casefold() == "python":
+        what, advice = f"there is no target '{name.text}'", "Write 'target Python'."
+    else:
+        what = f"target '{name.text}' is not supported"
+        advice = "Programs of the Python target can be run: 'target Python'."
+    return Diagnostic(Severity.ERROR, what, source.path, source, name.span, advice)
 
 
 def beside(file: Path, text: str) -> Path:
