@@ -7,18 +7,19 @@ import ast
 import re
 import symtable
 import warnings
-from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from reactorl.lf.python_block import PythonBlock, python_block
 from reactorl.lf.source import Source, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from reactorl.lf import syntax
     from reactorl.lf.diagnostics import Report
+
+T = TypeVar("T")
 
 _LINE = re.compile(r"\bon line (\d+)")
 
@@ -117,36 +118,48 @@ def check_expression(source: Source, code: syntax.Code, report: Report) -> None:
         report.error(source, code.span, what, "Write a Python expression, e.g. None.")
         return
     text = "\n ".join(("(", *block.lines)) + "\n)"
-    with _reporting(source, code, block, report):
-        compile(ast.parse(text, "<lf>", "eval"), "<lf>", "eval", dont_inherit=True)
+
+    def attempt() -> ast.Expression:
+        tree = ast.parse(text, "<lf>", "eval")
+        compile(tree, "<lf>", "eval", dont_inherit=True)
+        return tree
+
+    _attempt(attempt, source, code, block, report)
 
 
 def _check(
     source: Source, code: syntax.Code, header: str, report: Report
 ) -> CheckedBlock | None:
     block = python_block(code)
-    text = "\n ".join((header, *block.lines, "pass"))
-    with _reporting(source, code, block, report):
+    lines = (*block.lines, "pass") if block.is_empty else block.lines
+    text = "\n ".join((header, *lines))
+
+    def attempt() -> CheckedBlock:
         tree = ast.parse(text, "<lf>")
         compile(tree, "<lf>", "exec", dont_inherit=True)
         return CheckedBlock(block, tree, text)
-    return None
+
+    return _attempt(attempt, source, code, block, report)
 
 
-@contextmanager
-def _reporting(
-    source: Source, code: syntax.Code, block: PythonBlock, report: Report
-) -> Iterator[None]:
-    """Turn Python's complaints into diagnostics."""
+def _attempt(
+    attempt: Callable[[], T],
+    source: Source,
+    code: syntax.Code,
+    block: PythonBlock,
+    report: Report,
+) -> T | None:
+    """Return what an attempt to compile gives; turn complaints into diagnostics."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # whoever runs the code shows them
-            yield
+            return attempt()
     except SyntaxError as error:
         what = f"this is not Python: {_message(source, block, error)}"
         report.error(source, _place(block, code, error), what)
     except (RecursionError, MemoryError, OverflowError, ValueError):
         report.error(source, code.span, "Python cannot compile this: it is too complex")
+    return None
 
 
 def _message(source: Source, block: PythonBlock, error: SyntaxError) -> str:

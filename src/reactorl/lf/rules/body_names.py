@@ -6,16 +6,15 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from reactorl.lf import syntax
 from reactorl.lf.bodies_check import names_taken_from_outside
 from reactorl.lf.rules.hidden_names import lacks_port
 from reactorl.lf.rules.references import key_of, show
 
 if TYPE_CHECKING:
+    from reactorl.lf import syntax
     from reactorl.lf.bodies_check import CheckedBlock
     from reactorl.lf.rules.context import Context
-    from reactorl.lf.rules.hidden_names import lacks_port
-from reactorl.lf.rules.references import Key
+    from reactorl.lf.rules.references import Key
 
 
 def check_names(context: Context, checked: CheckedBlock, declared: list[str]) -> None:
