@@ -1,0 +1,1 @@
+# Nothing to add; build_side.lf names this file.
