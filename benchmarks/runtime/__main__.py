@@ -58,6 +58,14 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
         choices=plan.WORKLOADS,
         help=f"some of: {', '.join(plan.WORKLOADS)}",
     )
+    parser.add_argument(
+        "--engines",
+        nargs="+",
+        metavar="ENGINE",
+        choices=plan.ENGINES,
+        default=(),
+        help=f"some of: {', '.join(plan.ENGINES)}",
+    )
     parser.add_argument("--repeats", type=int, help="in how many sets of processes")
     parser.add_argument("--slices", type=int, help="how many slices each has in a set")
     parser.add_argument(
@@ -117,9 +125,14 @@ class Session:
     """One run of the benchmarks: what to measure with, and what came out."""
 
     def __init__(
-        self, paths: dict[Python, str], settings: dict[Python, Settings], out: Path
+        self,
+        paths: dict[Python, str],
+        settings: dict[Python, Settings],
+        engines: Sequence[str],
+        out: Path,
     ) -> None:
         self._paths = paths
+        self._engines = engines
         self._settings = settings
         self._directory = out / "measurements"
         self._directory.mkdir(parents=True, exist_ok=True)
@@ -131,7 +144,7 @@ class Session:
         """Measure a set of processes, and write it down."""
         turns = Turns(
             self._paths[stint.python],
-            stint.group.on(stint.python),
+            stint.group.on(stint.python, self._engines),
             self._settings[stint.python],
             feelers,
             stint.repeat,
@@ -189,7 +202,7 @@ def main(given: Sequence[str] | None = None) -> int:
     turns = {name: ask(path, "turns_per_us") for name, path in paths.items()}
     settings = {name: Settings(options.seconds, turns[name]) for name in paths}
     groups = [g for g in plan.GROUPS if not options.only or g.workload in options.only]
-    session = Session(paths, settings, options.out)
+    session = Session(paths, settings, options.engines, options.out)
     try:
         stints = list(plan.stints(groups, tuple(paths), repeats))
         session.measure_all(stints, slices, console)

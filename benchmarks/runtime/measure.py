@@ -4,12 +4,13 @@
 Jobs that are compared live side by side, each in a process of its own. A slice of one
 is followed by a slice of the next, ten milliseconds later: what disturbs the machine
 disturbs neighbours alike. Before and after every slice a small piece of work is timed
-on each core; where that took longer than it should, somebody else was there, and the
-slice is not calm.
+on each core; where that took longer than it should, somebody else was there. A turn
+waits a while for calm, and a slice that was disturbed nevertheless is marked.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import queue
@@ -32,6 +33,8 @@ PATIENCE = 300
 """Seconds after which a process is given up."""
 CALM = 1.2
 """How much longer than usual the small piece of work may take."""
+TRIES = 40
+"""How often to ask for calm before a turn; each takes a few milliseconds."""
 
 
 class ChildError(RuntimeError):
@@ -97,11 +100,9 @@ class Child:
     def tell(self, word: str) -> None:
         """Say a word to it; a process that has ended is found out by ``hear``."""
         assert self._process.stdin is not None
-        try:
+        with contextlib.suppress(OSError):
             self._process.stdin.write(f"{word}\n")
             self._process.stdin.flush()
-        except OSError:
-            pass
 
     def end(self) -> None:
         """Let go of it, whatever it does."""
@@ -113,10 +114,8 @@ class Child:
             assert stream is not None
             stream.close()
         assert self._process.stdin is not None
-        try:
+        with contextlib.suppress(OSError):  # what it had not read yet
             self._process.stdin.close()
-        except OSError:  # what it had not read yet
-            pass
 
 
 def ask(interpreter: str, what: str) -> Any:  # noqa: ANN401
@@ -144,12 +143,30 @@ class Feelers:
         self._children = [Child(interpreter, "feel", str(core)) for core in cores]
         for child in self._children:
             child.hear()
+        # A core that works alone, undisturbed, shows how long it should take.
+        self._usual = tuple(
+            sorted(self._feel(child)[0] for _ in range(100))[10]
+            for child in self._children
+        )
 
-    def feel(self) -> tuple[float, ...]:
-        """Return how long it takes on each core, at the same time."""
-        for child in self._children:
+    @staticmethod
+    def _feel(*children: Child) -> tuple[float, ...]:
+        """Return how long it takes on some cores, at the same time."""
+        for child in children:
             child.tell("go")
-        return tuple(child.hear() for child in self._children)
+        return tuple(child.hear() for child in children)
+
+    def calm(self) -> bool:
+        """Return whether all cores are there at once, and nobody else is on them.
+
+        Cores of a virtual machine may be two halves of one for a while.
+        """
+        felt = self._feel(*self._children)
+        return all(f <= CALM * u for f, u in zip(felt, self._usual, strict=True))
+
+    def wait_for_calm(self) -> bool:
+        """Return as soon as it is calm; False if it was not for a while."""
+        return any(self.calm() for _ in range(TRIES))
 
     def __enter__(self) -> Self:
         return self
@@ -182,7 +199,7 @@ class Turns:
         self._repeat = repeat
         self._children: dict[Job, Child] = {}
         self._slices: dict[Job, list[dict[str, float]]] = {job: [] for job in jobs}
-        self._felt: dict[Job, list[tuple[float, ...]]] = {job: [] for job in jobs}
+        self._calm: dict[Job, list[bool]] = {job: [] for job in jobs}
         self._failures: list[Failure] = []
 
     def run(self, slices: int) -> tuple[list[Measurement], list[Failure]]:
@@ -191,9 +208,8 @@ class Turns:
             for job in self._jobs:
                 self._start(job)
             for _ in range(slices):
-                before = self._feelers.feel()
                 for job in list(self._children):
-                    before = self._turn(job, before)
+                    self._turn(job)
             rest = {job: self._finish(job) for job in list(self._children)}
         finally:
             for child in self._children.values():
@@ -215,18 +231,17 @@ class Turns:
         except ChildError as error:
             self._fail(job, error)
 
-    def _turn(self, job: Job, before: tuple[float, ...]) -> tuple[float, ...]:
+    def _turn(self, job: Job) -> None:
         child = self._children[job]
+        calm = self._feelers.wait_for_calm()
         try:
             child.tell("go")
             found = child.hear()
         except ChildError as error:
             self._fail(job, error)
-            return self._feelers.feel()
-        after = self._feelers.feel()
+            return
         self._slices[job].append(found)
-        self._felt[job].append(tuple(map(max, before, after)))
-        return after
+        self._calm[job].append(self._feelers.calm() and calm)
 
     def _finish(self, job: Job) -> dict[str, Any] | None:
         child = self._children[job]
@@ -245,23 +260,14 @@ class Turns:
             child.end()
 
     def _measurements(self, rest: dict[Job, dict[str, Any]]) -> list[Measurement]:
-        usual = _usual([felt for each in self._felt.values() for felt in each])
         return [
             Measurement(
                 job=job,
                 repeat=self._repeat,
                 seconds=tuple(each["seconds"] for each in self._slices[job]),
                 cpu=tuple(each["cpu"] for each in self._slices[job]),
-                calm=tuple(
-                    all(f <= CALM * u for f, u in zip(felt, usual, strict=True))
-                    for felt in self._felt[job]
-                ),
+                calm=tuple(self._calm[job]),
                 **found,
             )
             for job, found in rest.items()
         ]
-
-
-def _usual(felt: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
-    """Return how long the small piece of work takes undisturbed, on each core."""
-    return tuple(sorted(core)[len(felt) // 10] for core in zip(*felt, strict=True))

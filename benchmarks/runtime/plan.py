@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from benchmarks.runtime.job import Job
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from benchmarks.runtime.job import Python
 
@@ -36,9 +36,18 @@ class Group:
     slices: int = 1_000
     """At most so many slices each."""
 
-    def on(self, python: Python) -> list[Job]:
-        """Return the jobs for a Python, in the order of measurement."""
-        return [Job(self.workload, case, engine, python) for case, engine in self.jobs]
+    def on(self, python: Python, engines: Collection[str] = ()) -> list[Job]:
+        """Return the jobs for a Python, in the order of measurement.
+
+        Args:
+            python: Which Python.
+            engines: If given, only these.
+        """
+        return [
+            Job(self.workload, case, engine, python)
+            for case, engine in self.jobs
+            if not engines or engine in engines
+        ]
 
 
 def _group(
@@ -79,6 +88,7 @@ GROUPS = (
     _group("many_reactors", FEW, ("xronos",), repeats=1, slices=4),
 )
 
+ENGINES = tuple(dict.fromkeys(engine for g in GROUPS for _, engine in g.jobs))
 WORKLOADS = tuple(dict.fromkeys(group.workload for group in GROUPS))
 
 

@@ -81,7 +81,7 @@ class Results:
         calm = [is_calm for m in self.measurements for is_calm in m.calm]
         return sum(calm) / len(calm) if calm else 1.0
 
-    # -- what was computed ------------------------------------------------------------------
+    # -- what was computed ----------------------------------------------------------
 
     def digests(self) -> dict[tuple[str, str, str], dict[str, list[str]]]:
         """Return, by workload, case and Python, which engines computed what."""

@@ -11,8 +11,12 @@ TURNS = 1_000
 
 def spin(turns: int, number: int) -> int:
     """Return a number that takes ``turns`` steps to compute."""
+    # Objects of this call. Constants of a compiled module are mortal objects that all
+    # threads share: without a GIL they would contend for the reference counts, and
+    # the work would not be independent, whatever hands it out.
+    factor, summand, mask = map(int, ("1103515245", "12345", "2147483647"))
     for _ in range(turns):
-        number = (number * 1103515245 + 12345) & 0x7FFFFFFF
+        number = (number * factor + summand) & mask
     return number
 
 
