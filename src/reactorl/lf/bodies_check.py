@@ -173,6 +173,9 @@ def _message(source: Source, block: PythonBlock, error: SyntaxError) -> str:
 def _place(block: PythonBlock, code: syntax.Code, error: SyntaxError) -> Span:
     line = (error.lineno or 1) - 2
     column = (error.offset or 1) - 2  # from 1, and the blank before each line
+    if 0 <= line < len(block.lines) and not block.lines[line][:column].strip():
+        # Indentation is at fault; the eye looks for what is indented.
+        column = len(block.lines[line]) - len(block.lines[line].lstrip())
     start = block.offset(line, column)
     last = len(block.lines) - 1
     if line > last and block.lines:

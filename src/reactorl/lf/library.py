@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from reactorl.lf import syntax
     from reactorl.lf.properties import Properties
-    from reactorl.lf.source import Source
+    from reactorl.lf.source import Source, Span
 
 M = TypeVar("M")
 
@@ -27,8 +27,9 @@ class FileUnit:
         own: Its own classes, in textual order, the main one included.
         imports: The files that it imports from, each with the import that says so.
         lost: Names that an import should have given and did not: reported already.
-        is_whole: Whether all of it could be parsed. What is missing from a broken
-            file is not worth a message.
+        told: Where the parser found something wrong: more words would be too many.
+        is_whole: Whether all its classes are there. What is missing from a file that
+            could not be parsed is not worth a message.
     """
 
     source: Source
@@ -39,6 +40,7 @@ class FileUnit:
         default_factory=list, repr=False
     )
     lost: set[str] = field(default_factory=set)
+    told: frozenset[Span] = field(default=frozenset(), repr=False)
     is_whole: bool = True
 
 
@@ -61,7 +63,8 @@ class ClassUnit:
         lineage: All it is made of: deepest base first, left to right, each once,
             itself last.
         children: Classes of the contained reactors that it declares itself.
-        has_lost_base: Whether it extends something unknown, reported already.
+        is_damaged: Whether parts of it may be missing, as has been reported: it did
+            not parse, or extends something unknown.
     """
 
     name: str
@@ -70,12 +73,12 @@ class ClassUnit:
     bases: tuple[ClassUnit, ...] = field(default=(), repr=False)
     lineage: tuple[ClassUnit, ...] = field(default=(), repr=False)
     children: dict[str, ClassUnit] = field(default_factory=dict, repr=False)
-    has_lost_base: bool = False
+    is_damaged: bool = False
 
     @property
     def is_whole(self) -> bool:
         """Whether all it consists of is known, so that a missing name is missing."""
-        return all(u.file.is_whole and not u.has_lost_base for u in self.lineage)
+        return not any(unit.is_damaged for unit in self.lineage)
 
     def own_parts(self) -> Iterator[Part]:
         """Yield what the class itself says, in textual order, content of modes too."""

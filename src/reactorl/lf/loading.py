@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from bisect import bisect_left
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,10 +75,12 @@ class Loader:
             return _other_target(source, target.name)  # all else would be noise
         for diagnostic in found.diagnostics:
             self._report.add(diagnostic)
-        unit = FileUnit(source, tree, is_whole=not found.failed)
+        told = [d.span for d in found.diagnostics if d.severity is Severity.ERROR]
+        unit = FileUnit(source, tree, told=frozenset(filter(None, told)))
         for reactor in tree.reactors:
             name = reactor.name.text if reactor.name else source.path.stem
             unit.own.append(ClassUnit(name, reactor, unit))
+        _mark_damage(unit, sorted(span.start for span in unit.told))
         for declared in unit.own:
             unit.names.setdefault(declared.name, declared)
         self.units.append(unit)
@@ -93,7 +96,7 @@ class Loader:
         found = self._load(beside(unit.source.path, text))
         if self._usable(unit, clause, found, f'"{text}"'):
             assert isinstance(found, FileUnit)
-            for name in clause.names:
+            for name in clause.names if found is not unit else ():
                 self._link(unit, clause, name, [found])
 
     def _follow_package(
@@ -231,12 +234,25 @@ class Loader:
         for cycle in found.cycles:
             unit, clause = cycle.closing
             if cycle.length == 1:
-                what = "this file imports itself"
+                what, advice = "this file imports itself", "Remove the import."
             else:
-                way = cycle.show(lambda u: short(str(u.source.path)), " imports ")
+                way = cycle.show(lambda u: short(str(u.source.path)), " -> ")
                 what = f"files import each other: {way}"
-            advice = "Move what they share to a file of its own."
+                advice = "Move what they share to a file of its own."
             self._report.error(unit.source, clause.origin.span, what, advice)
+
+
+def _mark_damage(unit: FileUnit, places: list[int]) -> None:
+    """Mark the classes in which something did not parse; outside of them, the file."""
+    if not places:
+        return
+    inside = 0
+    for declared in unit.own:
+        span = declared.tree.span
+        hits = bisect_left(places, span.end) - bisect_left(places, span.start)
+        declared.is_damaged = hits > 0
+        inside += hits
+    unit.is_whole = inside == len(places)
 
 
 def _other_target(source: Source, name: syntax.Name) -> Diagnostic:
@@ -244,7 +260,7 @@ def _other_target(source: Source, name: syntax.Name) -> Diagnostic:
         what, advice = f"there is no target '{name.text}'", "Write 'target Python'."
     else:
         what = f"target '{name.text}' is not supported"
-        advice = "Programs of the Python target can be run: 'target Python'."
+        advice = "Only the Python target can be run: write 'target Python'."
     return Diagnostic(Severity.ERROR, what, source.path, source, name.span, advice)
 
 

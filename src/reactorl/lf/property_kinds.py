@@ -135,7 +135,10 @@ KINDS: Final[dict[str, Kind]] = {
     "comm-type": choice("TCP", "SST"),
     "DNET": TRUTH,
     # What says how to schedule: the result is the same for each.
-    "scheduler": choice("NP", "GEDF_NP", "adaptive", "GEDF_NP_CI", "PEDF_NP") | TABLE,
+    "scheduler": Kind(
+        "one of NP, GEDF_NP, adaptive",
+        (choice("NP", "GEDF_NP", "adaptive", "GEDF_NP_CI", "PEDF_NP") | TABLE).accepts,
+    ),
     # What says how to build: there is nothing to build.
     "docker": TRUTH
     | table(

@@ -57,7 +57,7 @@ def _decode(path: Path, data: bytes) -> Source | Diagnostic:
     source = Source(path, text)
     nul = text.find("\0")
     if nul >= 0:
-        what = "a NUL character: this is not a text file"
+        what = "there is a NUL character: this is not a text file"
         return _unreadable(path, source, Span(nul, nul + 1), what, "")
     if not text.strip():
         advice = "Begin with 'target Python' and declare a reactor."

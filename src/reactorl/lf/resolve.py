@@ -71,7 +71,7 @@ def _link_bases(unit: ClassUnit, report: Report) -> None:
     for name in unit.tree.bases:
         base = _find_class(unit.file, name, report)
         if base is None:
-            unit.has_lost_base = True
+            unit.is_damaged = True
         elif base in bases:
             what = f"reactor {unit.name} extends '{name.text}' twice"
             report.error(unit.file.source, name.span, what, "Remove one of the two.")
@@ -93,7 +93,7 @@ def _linearise(classes: list[ClassUnit], report: Report) -> None:
             what = f"reactors extend each other: {way}"
         report.error(unit.file.source, name.span, what, "Remove one 'extends'.")
         unit.bases = tuple(b for b in unit.bases if b is not base)
-        unit.has_lost_base = True
+        unit.is_damaged = True
     for unit in found.order:
         inherited = [ancestor for base in unit.bases for ancestor in base.lineage]
         unit.lineage = (*dict.fromkeys(inherited), unit)

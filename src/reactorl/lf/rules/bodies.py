@@ -70,10 +70,12 @@ def _check_code(
     for ref in (*read, *effects):
         if isinstance(ref, syntax.ModeChange):
             names.append(ref.mode.text)
-        elif ref.container is None:
-            names.append(ref.name.text)
-        else:
+        elif ref.container is not None:
             names += [ref.container.text, show(ref).replace(".", "_")]
+        else:
+            symbol = context.scope.declared.get(ref.name.text)
+            if symbol is None or symbol.kind != "timer":  # which gives no name
+                names.append(ref.name.text)
     checked = check_body(context.source, code, _usable(names), context.report)
     if checked is not None:
         check_names(context, checked, names)

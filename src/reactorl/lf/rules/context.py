@@ -43,7 +43,8 @@ class Context:
 
     def error(self, node: Node, what: str, help: str = "") -> None:
         """Note something that keeps the program from running."""
-        self.report.error(self.source, node.span, what, help)
+        if node.span not in self.unit.file.told:
+            self.report.error(self.source, node.span, what, help)
 
     def warning(self, node: Node, what: str, help: str = "") -> None:
         """Note something legal that is probably not meant, or an old form."""

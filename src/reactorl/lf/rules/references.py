@@ -74,7 +74,7 @@ def follow(
     if symbol is not None and symbol.kind != "contained reactor":
         return Meaning(symbol)
     if symbol is not None:
-        what = f"'{name}' is a contained reactor, not a {role}"
+        what = f"'{name}' is a contained reactor, not {with_article(role)}"
         scope = context.child(name)
         direction: SymbolKind = (
             "input" if role in ("effect", "destination") else "output"
@@ -86,7 +86,7 @@ def follow(
         context.error(ref, f"'{name}' can only be a trigger", "Remove it here.")
     elif name in context.scope.attributes:
         kind = context.scope.attributes[name].kind
-        what = f"'{name}' is a {kind}, not a {role}"
+        what = f"'{name}' is a {kind}, not {with_article(role)}"
         context.error(ref, what, f"Use 'self.{name}' in the body; it is not declared.")
     elif context.scope.is_whole:
         what = f"unknown {role} '{name}'"
@@ -95,7 +95,8 @@ def follow(
 
 
 def _nothing(context: Context, role: str) -> str:
-    return f"Reactor {context.unit.name} declares nothing that could be a {role}."
+    noun = with_article(role)
+    return f"Reactor {context.unit.name} declares nothing that could be {noun}."
 
 
 def _follow_child(
@@ -145,5 +146,5 @@ def children_ports(context: Context, direction: SymbolKind) -> list[str]:
 
 
 def with_article(kind: str) -> str:
-    """Return "a timer", "an input"."""
-    return f"an {kind}" if kind[0] in "aio" else f"a {kind}"
+    """Return a noun as in "a timer", "an input"."""
+    return f"an {kind}" if kind[0] in "aeio" else f"a {kind}"

@@ -34,6 +34,10 @@ def _check_width(context: Context, width: syntax.Width) -> None:
             what = "a width cannot be Python code"
             advice = "Write a sum of numbers and parameters, for example '[n + 1]'."
             context.error(term, what, advice)
+        elif term.text.startswith("widthof"):
+            what = "the Python target has no 'widthof'"
+            advice = "Declare a parameter and use it for both widths."
+            context.error(term, what, advice)
         else:
             _check_param(context, term)
 
