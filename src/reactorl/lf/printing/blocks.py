@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import re
 
+from reactorl.lf import syntax
+from reactorl.lf.python_block import python_block
+
 _QUOTE_OR_COMMENT = re.compile(r"""#[^\n]*|\"{3}|'{3}|["']""")
 _ENDS = {
     '"""': re.compile(r'\\.|"""', re.DOTALL),
@@ -16,17 +19,8 @@ _ODD = re.compile(r"[\r\f\v]")
 
 
 def dedented(text: str) -> str:
-    """Return what a code block says, wherever in its lines it stands.
-
-    Blank text up to the first line end goes, and so does the smallest indentation of
-    all lines that are not blank.
-    """
-    first, newline, rest = text.partition("\n")
-    if not newline:
-        return text.strip()
-    lines = (text if first.strip() else rest).rstrip().split("\n")
-    smallest = len(_smallest_indent(lines))
-    return "\n".join(line[smallest:] if line.strip() else "" for line in lines)
+    """Return what a code block says, wherever in its lines it stands."""
+    return python_block(syntax.Code(text)).text
 
 
 def placed(text: str, indent: int) -> list[str]:
@@ -52,17 +46,10 @@ def _movable(text: str) -> bool:
     """Return whether the lines can be shifted together without changing a string."""
     if _ODD.search(text) or _spans_lines(text):
         return False
-    lines = [line for line in text.split("\n") if line.strip()]
-    first = text.partition("\n")[0]
-    if first.strip():
-        lines[0] = first
-    prefix = _smallest_indent(lines)
-    return all(line.startswith(prefix) for line in lines)
-
-
-def _smallest_indent(lines: list[str]) -> str:
-    blanks = [line[: len(line) - len(line.lstrip())] for line in lines if line.strip()]
-    return min(blanks, key=len, default="")
+    lines = [line for line in text.split("\n")[1:] if line.strip()]
+    indents = [line[: len(line) - len(line.lstrip())] for line in lines]
+    smallest = min(indents, key=len, default="")
+    return all(indent.startswith(smallest) for indent in indents)
 
 
 def _spans_lines(text: str) -> bool:

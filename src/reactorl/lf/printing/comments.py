@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _BLANKS = re.compile(r"\s*")
 _PATTERNS = {
     Spelling.BOOL: re.compile(r"[Tt]rue|[Ff]alse"),
-    Spelling.DIGITS: re.compile(r"\d+"),
+    Spelling.DIGITS: re.compile(r"[+-]?\d+"),
     Spelling.MODIFIER: re.compile(r"main|federated|realtime"),
 }
 _LEFT_OUT = ";,()"
@@ -93,7 +93,7 @@ class _Walk:
         newlines = 0
         while True:
             newlines = max(newlines, self._blanks())
-            if self._at_comment():
+            if self._at_comment() and not self._spans(token):
                 found.append(self._comment(newlines))
                 newlines = 0
             elif self._matches(token):
@@ -113,6 +113,14 @@ class _Walk:
         n = self.next_comment
         return n < len(self.comments) and self.comments[n].span.start == self.at
 
+    def _spans(self, token: Token) -> bool:
+        """Return whether what a token stands for begins here; it may be a comment."""
+        return token.span is not None and token.span.start == self.at
+
+    def _behind_comment(self) -> bool:
+        n = self.next_comment
+        return n < len(self.comments) and self.comments[n].span.start < self.at
+
     def _comment(self, newlines: int) -> NearbyComment:
         comment = self.comments[self.next_comment]
         self.next_comment += 1
@@ -125,8 +133,10 @@ class _Walk:
         text, at = self.text, self.at
         if token.mark == END:
             return at == len(text)
-        if token.span is not None and token.span.start == at:
+        if token.span is not None and self._spans(token):
             self.at = token.span.end
+            while self._behind_comment():
+                self.next_comment += 1  # it is part of the token's text
             return True
         if token.spelling in _PATTERNS:
             found = _PATTERNS[token.spelling].match(text, at)

@@ -37,7 +37,7 @@ class ExprPrinter:
             if word:
                 self.put(word, SPACE)
 
-    def opaque(self, node: syntax.Type | syntax.Host | syntax.Path) -> None:
+    def opaque(self, node: syntax.Type | syntax.Host | syntax.Path | syntax.Name) -> None:
         """Put text that is what its author wrote."""
         span = None if node.span == NOWHERE else node.span
         self.pieces.append(Token(node.text, Spelling.OPAQUE, span))
@@ -144,7 +144,7 @@ class ExprPrinter:
             if isinstance(term, int):
                 self.pieces.append(Token(str(term), Spelling.DIGITS))
             elif isinstance(term, syntax.Name):
-                self.name(term)
+                self.opaque(term)  # it may be `widthof(a.x)`
             else:
                 self.code(term)
         self.put("]")
