@@ -59,7 +59,7 @@ class Loader:
             self._refuse_cycles()
 
     def _load(self, path: Path) -> FileUnit | Diagnostic:
-        real = os.path.realpath(path)
+        real = real_path(path)
         if real not in self._by_real_path:
             self._by_real_path[real] = self._read(path)
         return self._by_real_path[real]
@@ -269,7 +269,15 @@ def beside(file: Path, text: str) -> Path:
     joined = file.parent / text
     plain = Path(os.path.normpath(joined))
     # "a/../b" is "b" unless "a" is a link to a directory elsewhere.
-    return plain if os.path.realpath(plain) == os.path.realpath(joined) else joined
+    return plain if real_path(plain) == real_path(joined) else joined
+
+
+def real_path(path: Path) -> str:
+    """Return a path without links, by which a file is told from others."""
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):  # it is none, as whoever opens it will find out
+        return str(path)
 
 
 def short(path: str) -> str:

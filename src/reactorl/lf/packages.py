@@ -6,6 +6,10 @@ project's ``build/lfc_include`` and ``lf-packages``, then in each directory that
 environment variable ``LF_PACKAGES`` names.
 """
 
+# Names come from sources and may be anything. ``os.path`` answers no for what cannot be
+# a path, where ``Path`` raises.
+# ruff: noqa: PTH112, PTH113
+
 from __future__ import annotations
 
 import os
@@ -47,14 +51,14 @@ def split(text: str) -> tuple[str, str | None]:
 def package_files(path: Path, package: str, file: str) -> list[Path]:
     """Return every ``file`` that the packages of that name have, best place first."""
     places = [place / package / "src" / "lib" for place in search_places(path)]
-    return [place / file for place in places if (place / file).is_file()]
+    return [place / file for place in places if os.path.isfile(place / file)]
 
 
 def package_directory(path: Path, package: str) -> Path | None:
     """Return the first place that has a package, as the directory of its files."""
     for place in search_places(path):
         directory = place / package / "src" / "lib"
-        if directory.is_dir():
+        if os.path.isdir(directory):
             return directory
     return None
 
@@ -63,4 +67,4 @@ def files_for(directory: Path, class_name: str) -> list[Path]:
     """Return the files of a package to look for a class in, likeliest first."""
     first = directory / f"{class_name}.lf"
     others = sorted(p for p in directory.glob("*.lf") if p != first)
-    return [first, *others] if first.is_file() else others
+    return [first, *others] if os.path.isfile(first) else others
