@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lark import Lark
-from lark.grammar import NonTerminal
+from lark.grammar import NonTerminal, Terminal
 from lark.lexer import Lexer
 from lark.parsers.lalr_analysis import Shift
 
@@ -50,7 +50,7 @@ def _childless(rules: list[Rule]) -> set[str]:
         rule.origin.name
         for rule in rules
         if rule.origin.name.startswith("__")
-        and all(s.is_term and s.filter_out for s in rule.expansion)
+        and all(isinstance(s, Terminal) and s.filter_out for s in rule.expansion)
     }
 
 
@@ -72,7 +72,7 @@ def _plan(rule: Rule, childless: set[str]) -> list[int]:
         if isinstance(symbol, NonTerminal):
             if symbol.name not in childless:
                 plan.append(2 * i + symbol.name.startswith("_"))
-        elif not symbol.filter_out:
+        elif not (isinstance(symbol, Terminal) and symbol.filter_out):
             plan.append(2 * i)
     return plan
 
@@ -92,7 +92,7 @@ def _action(rule: Rule, plan: list[int]) -> str:
 def tables(grammar: str) -> str:
     """Return the tables of a grammar as text, the same on every machine."""
     lark = Lark(grammar, parser="lalr", lexer=_NoLexer, maybe_placeholders=True)
-    table = lark.parser.parser._parse_table  # type: ignore[attr-defined]
+    table = lark.parser.parser._parse_table
     literal = {
         t.name: t.pattern.value if t.pattern.type == "str" else t.name
         for t in lark.terminals

@@ -32,7 +32,7 @@ class Block(NamedTuple):
     closed: bool
 
 
-_FORMATTED: Final = frozenset("f fr rf t tr rt".split())
+_FORMATTED: Final = frozenset(["f", "fr", "rf", "t", "tr", "rt"])
 _STOP: Final = re.compile(
     r"""(?:(?<!\w)([A-Za-z]{1,2}))?(\"\"\"|\'\'\'|"|\')|\#[^\n]*|=\}|\{="""
 )

@@ -19,7 +19,8 @@ from reactorl.lf import slips
 from reactorl.lf.code_blocks import CodeScanner
 from reactorl.lf.source import Span
 from reactorl.lf.syntax import Comment
-from reactorl.lf.words import BOOLS, CLASS_WORDS, KEYWORDS, TIMES, UNITS
+from reactorl.lf.times import UNITS
+from reactorl.lf.words import BOOLS, CLASS_WORDS, KEYWORDS, TIMES
 
 DEEPEST: Final = 100
 """Brackets nested deeper than this are refused: stages after this one recurse."""
@@ -32,6 +33,7 @@ _WORD: Final = re.compile(
   | (?P<word>    [^\W\d]\w* )
   | (?P<line>    (?: // | \# ) [^\n]* )
   | (?P<long_comment> /\* | ''' )
+  | (?P<arrow>   => | -+-> | \N{RIGHTWARDS ARROW} )
   | (?P<code>    \{= )
   | (?P<number>  -?(?: [0-9]+ (?:\.[0-9]+)? | \.[0-9]+ ) (?:[eE][+-]?[0-9]+)? )
   | (?P<long>    \"\"\" )
@@ -57,7 +59,7 @@ _PACKAGE: Final = re.compile(r"<([^<>\n]*)>")
 _LONG_STRING: Final = re.compile(r'"""(?:[^"\\]++|\\.|"(?!""))*+"""', re.DOTALL)
 _CHAR: Final = re.compile(r"'(?:[^\\]|\\(?:[^xuU0-7]|[xuU0-7][0-9a-fA-F]*))'")
 _CLOSES: Final = {")": "(", "]": "[", "}": "{"}
-_BEFORE_SIGN: Final = frozenset("= ( [ , :".split())
+_BEFORE_SIGN: Final = frozenset(["=", "(", "[", ",", ":"])
 
 
 class Token:
@@ -108,7 +110,7 @@ class Lexer:
         self._long_strings_end = True
 
     def next(self) -> Token:
-        """Return the next word; at the end of the text, the end, any number of times."""
+        """Return the next word; at the end of the text, the end, ever again."""
         token = self._next()
         self._first = False
         self._before_that = self._before
@@ -118,15 +120,18 @@ class Lexer:
     def take_braces_for_code(self, brace: Token) -> Token:
         """Return the code in plain braces as if they were the right ones.
 
-        ``brace`` is the word that ``next`` gave last.
+        The lexer goes on behind them, whatever it has given since the brace.
         """
         block = self._code.braces(brace.start)
         token = self._token(
             "CODE", brace.start, block.end, self._text[brace.end : block.text_end]
         )
         token.first = brace.first
-        if self._open:
-            self._open.pop()
+        while self.comments and self.comments[-1].span.start > brace.start:
+            self.comments.pop()
+        if "{" in self._open:
+            while self._open.pop() != "{":
+                pass
         self._before = "CODE"
         return token
 
@@ -313,6 +318,10 @@ class Lexer:
             return token
         if group == "long":
             return self._long_string(start)
+        if group == "arrow":
+            token = self._token("->", start, end)
+            token.problem = slips.arrow(match[0])
+            return token
         if group == "string":
             token = self._token("STRING", start, end)
             if end - start < 2 or not match[0].endswith('"') or _is_open(match[0]):

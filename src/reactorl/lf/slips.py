@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from reactorl.lf.words import UNITS
+from reactorl.lf.times import UNITS
 
 Slip = tuple[str, str]
 
@@ -16,8 +16,6 @@ LONGEST_NUMBER: Final = 300
 """Digits. Longer ones mean nothing, and Python takes its time to read them."""
 
 _LOOKALIKES: Final = {
-    "\N{RIGHTWARDS ARROW}": "->",
-    "\N{RIGHTWARDS DOUBLE ARROW}": "->",
     "\N{LEFT DOUBLE QUOTATION MARK}": '"',
     "\N{RIGHT DOUBLE QUOTATION MARK}": '"',
     "\N{LEFT SINGLE QUOTATION MARK}": "'",
@@ -78,7 +76,10 @@ def _too_long(number: str) -> Slip | None:
 def char(text: str) -> Slip:
     """Tell that single quotes do not hold one character."""
     if len(text) < 2 or not text.endswith("'"):
-        return "this quote has no partner on its line", 'Strings are written "like this".'
+        return (
+            "this quote has no partner on its line",
+            'Strings are written "like this".',
+        )
     return (
         "single quotes hold exactly one character",
         f'Use double quotes: "{shorten(text[1:-1])}".',
@@ -107,6 +108,11 @@ def open_code() -> Slip:
 def stray_code_end() -> Slip:
     """Tell that a code block ends that did not begin."""
     return "'=}' closes nothing", "A code block is written {= ... =}"
+
+
+def arrow(text: str) -> Slip:
+    """Tell that an arrow is drawn otherwise."""
+    return f"'{shorten(text)}' is not an arrow of LF", "Write '->'."
 
 
 def too_deep(limit: int) -> Slip:
