@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 from reactorl.lf import syntax
 from reactorl.lf.loading import string_value
-from reactorl.lf.times import is_unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,8 +57,7 @@ def whole(item: syntax.Item) -> int | None:
 
 def _is_time(item: syntax.Item) -> bool:
     if isinstance(item, syntax.Time):
-        magnitude = item.magnitude
-        return magnitude is None or (magnitude >= 0 and is_unit(item.unit))
+        return item.unit != "never"
     return whole(item) == 0
 
 

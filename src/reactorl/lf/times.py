@@ -29,11 +29,6 @@ UNITS: Final[dict[str, int]] = {
 """Every unit's length in nanoseconds."""
 
 
-def is_unit(unit: str) -> bool:
-    """Return whether a time may be written with this unit."""
-    return unit in UNITS
-
-
 def nanoseconds_of(time: syntax.Time) -> int:
     """Return a time literal in nanoseconds, at most ``FOREVER``.
 

@@ -163,7 +163,7 @@ def _is_kind(value: syntax.Expr, kind: str) -> bool:
             return isinstance(value, syntax.String | syntax.Char)
         case "time":
             if isinstance(value, syntax.Time):
-                return value.magnitude is None or value.magnitude >= 0
+                return value.unit != "never"
             return isinstance(value, syntax.Number) and value.text == "0"
         case "count":
             return isinstance(value, syntax.Number) and value.text.isdigit()

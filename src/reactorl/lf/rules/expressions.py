@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from reactorl.lf import syntax
 from reactorl.lf.diagnostics import nearest
-from reactorl.lf.times import UNITS, fits
+from reactorl.lf.times import fits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,14 +61,10 @@ def check_name(context: Context, ref: syntax.ParamRef) -> bool:
 
 
 def check_literal(context: Context, value: syntax.Expr) -> None:
-    """Note a time that has no meaning, or a character that is none."""
-    if isinstance(value, syntax.Time) and value.magnitude is not None:
-        if value.unit not in UNITS:
-            what = f"'{value.unit}' is no unit of time"
-            context.error(value, what, nearest(value.unit, UNITS) or "Write 's'.")
-        elif not fits(value):
-            what = "this time is longer than 292 years, the longest there is"
-            context.error(value, what, "Write 'forever'.")
+    """Note a time that nanoseconds in 64 bits cannot hold."""
+    if isinstance(value, syntax.Time) and not fits(value):
+        what = "this time is longer than 292 years, the longest there is"
+        context.error(value, what, "Write 'forever'.")
 
 
 def _advice(context: Context, name: str) -> str:

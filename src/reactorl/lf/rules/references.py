@@ -82,8 +82,6 @@ def follow(
         ports = scope.names(direction) if scope else []
         example = f", for example '{name}.{ports[0]}'" if ports else ""
         context.error(ref, what, f"Name one of its {direction}s{example}.")
-    elif name in BUILTINS:
-        context.error(ref, f"'{name}' can only be a trigger", "Remove it here.")
     elif name in context.scope.attributes:
         kind = context.scope.attributes[name].kind
         what = f"'{name}' is a {kind}, not {with_article(role)}"

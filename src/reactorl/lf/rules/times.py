@@ -59,8 +59,8 @@ def _check_time(context: Context, value: syntax.Expr | None, place: str) -> None
         return
     match value:
         case syntax.Time():
-            if value.magnitude is not None and value.magnitude < 0:
-                context.error(value, f"{place} cannot be negative", "Write 0 or more.")
+            if value.unit == "never":
+                context.error(value, f"{place} cannot be 'never'", "Write 'forever'.")
             else:
                 check_literal(context, value)
         case syntax.ParamRef():
