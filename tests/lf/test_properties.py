@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reactorl.lf.diagnostics import Report
+from reactorl.lf.diagnostics import Report, Severity
 from reactorl.lf.properties import Properties
 from reactorl.lf.property_kinds import KINDS
 from reactorl.lf.resolve import resolve
@@ -73,6 +73,18 @@ def test_an_attribute_of_main_counts_more_than_the_target_line(
     found = properties(tmp_path, "{timeout: 1 s, fast: false}", attributes)
 
     assert found == expected
+
+
+def test_an_old_word_has_its_effect_and_a_warning(tmp_path: Path) -> None:
+    path = tmp_path / "Program.lf"
+    path.write_text("target Python {threads: 2}\nmain reactor { }\n")
+    report = Report()
+
+    library = resolve(path, report)
+
+    assert library is not None
+    assert library.properties == Properties(workers=2)
+    assert [d.severity for d in report.diagnostics] == [Severity.WARNING]
 
 
 def test_properties_that_have_no_effect_are_accepted(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from reactorl.lf import syntax
 from reactorl.lf.diagnostics import nearest
 from reactorl.lf.loading import beside
-from reactorl.lf.property_kinds import KINDS, OLD, OTHERS, Kind, whole, word
+from reactorl.lf.property_kinds import KINDS, OLD, OTHERS, RENAMED, Kind, whole, word
 from reactorl.lf.times import nanoseconds_of
 
 if TYPE_CHECKING:
@@ -70,24 +70,30 @@ def _checked(file: FileUnit, report: Report) -> dict[str, syntax.Item]:
     target = file.tree.target
     if target is None or target.properties is None or target.name.text != "Python":
         return {}
-    return _checked_table(file, target.properties, KINDS, "target property", report)
+    return _checked_table(file, target.properties, KINDS, "", report)
 
 
 def _checked_table(
     file: FileUnit,
     table: syntax.Dict,
     kinds: dict[str, Kind],
-    noun: str,
+    parent: str,
     report: Report,
 ) -> dict[str, syntax.Item]:
     found: dict[str, syntax.Item] = {}
     for entry in table.entries:
         key = entry.key.strip('"')
+        if not parent and key in RENAMED:
+            what = f"target property '{key}' is an old word for '{RENAMED[key]}'"
+            report.warning(
+                file.source, entry.key_span, what, f"Write '{RENAMED[key]}'."
+            )
+            key = RENAMED[key]
         kind = kinds.get(key)
         if kind is None:
-            _warn_unknown(file, entry, key, kinds, noun, report)
+            _warn_unknown(file, entry, key, kinds, parent, report)
         elif key in found:
-            what = f"{noun} '{key}' is given twice"
+            what = f"'{key}' is given twice"
             report.error(file.source, entry.key_span, what, "Remove one of the two.")
         elif not kind.accepts(entry.value):
             what = f"'{key}' needs {kind.words}"
@@ -95,8 +101,7 @@ def _checked_table(
         else:
             found[key] = entry.value
             if kind.keys is not None and isinstance(entry.value, syntax.Dict):
-                inner = f"key of '{key}'"
-                _checked_table(file, entry.value, kind.keys, inner, report)
+                _checked_table(file, entry.value, kind.keys, key, report)
             if key == "protobufs":
                 what = "nothing is generated from 'protobufs' here"
                 advice = "Run protoc yourself and import the module it makes."
@@ -109,17 +114,20 @@ def _warn_unknown(
     entry: syntax.Entry,
     key: str,
     kinds: dict[str, Kind],
-    noun: str,
+    parent: str,
     report: Report,
 ) -> None:
-    if kinds is KINDS and key in OLD:
+    if not parent and key in OLD:
         what = f"target property '{key}' is an old word and has no effect"
         advice = f"Write '{OLD[key]}'."
-    elif kinds is KINDS and key in OTHERS:
+    elif not parent and key in OTHERS:
         what = f"target property '{key}' belongs to another target and has no effect"
         advice = "Remove it."
+    elif not parent:
+        what = f"unknown target property '{key}'; it has no effect"
+        advice = nearest(key, kinds)
     else:
-        what = f"unknown {noun} '{key}'; it has no effect"
+        what = f"'{parent}' has no '{key}'; it has no effect"
         advice = nearest(key, kinds)
     report.warning(file.source, entry.key_span, what, advice)
 

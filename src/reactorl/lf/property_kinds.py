@@ -172,12 +172,14 @@ KINDS: Final[dict[str, Kind]] = {
 }
 """Every property of the Python target."""
 
+RENAMED: Final[dict[str, str]] = {"threads": "workers"}
+"""What some properties were called once and are called now; the value is the same."""
+
 OLD: Final[dict[str, str]] = {
-    "threads": "workers",
     "threading": "single-threaded",
     "flags": "compile-definitions",
 }
-"""What some properties were called once, and are called now."""
+"""Properties of old, and which one to use now, with another value."""
 
 OTHERS: Final = frozenset(
     {
