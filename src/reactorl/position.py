@@ -4,8 +4,14 @@
 from __future__ import annotations
 
 import sys
+import threading
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +40,11 @@ def here() -> Position:
     """Return the innermost position on the call stack that is user code.
 
     Frames of this package's private modules and of ``typing`` (which calls the class
-    in ``Input[int]()``) are skipped.
+    in ``Input[int]()``) are skipped. Inside ``at`` it is the position given there.
     """
+    said: Position | None = getattr(_said, "position", None)
+    if said is not None:
+        return said
     frame = sys._getframe(1)
     while frame.f_back is not None:
         module = frame.f_globals.get("__name__", "")
@@ -49,5 +58,20 @@ def here() -> Position:
     return found
 
 
+@contextmanager
+def at(position: Position) -> Iterator[None]:
+    """Let everything that is declared inside be declared at ``position``.
+
+    For front ends, whose users' source is not what Python executes.
+    """
+    before: Position | None = getattr(_said, "position", None)
+    _said.position = position
+    try:
+        yield
+    finally:
+        _said.position = before
+
+
+_said = threading.local()
 _SKIPPED = frozenset({"typing", "contextlib", __name__})
 _known: dict[tuple[str, int], Position] = {}

@@ -41,6 +41,7 @@ class ClassDecl:
         own: Declarations of the class body alone, in textual order.
         lineage: Declarations of its bases, in the order of the module's first lines.
         elements: All declarations by name, in order.
+        free_names: Whether names of elements may be those of ``Reactor`` itself.
         has_build: Whether the class has a ``build()`` to run.
         protected_names: Names on an instance that user code must not assign to.
     """
@@ -49,6 +50,7 @@ class ClassDecl:
         "actions",
         "children",
         "elements",
+        "free_names",
         "has_build",
         "lineage",
         "modes",
@@ -77,6 +79,7 @@ class ClassDecl:
         self.where = where
         self.own = dict(own)
         self.lineage = _linearise(bases)
+        self.free_names = False
         self.has_build = has_build
         self.elements = self._merge()
         self.params = {p.name: p for p in self._of(Param)}

@@ -39,14 +39,35 @@ class ReactorType(type):
     ) -> Namespace:
         return Namespace(name)
 
+    def __init__(
+        cls,
+        name: str,
+        bases: tuple[type, ...],
+        body: Mapping[str, Any],
+        /,
+        *,
+        free_names: bool = False,
+        **kwds: object,
+    ) -> None:
+        del free_names
+        super().__init__(name, bases, dict(body), **kwds)
+
     def __new__(
         mcls,
         name: str,
         bases: tuple[type, ...],
         body: Mapping[str, Any],
         /,
+        *,
+        free_names: bool = False,
         **kwds: object,
     ) -> ReactorType:
+        """Make the class.
+
+        ``free_names`` is for front ends whose users have never heard of ``Reactor``:
+        elements may have any name. Where one hides an attribute of ``Reactor``, it is
+        found only in the instance's dictionary.
+        """
         if not isinstance(body, Namespace):  # type(Reactor)(name, bases, {...})
             given, body = body, Namespace(name)
             for key, value in given.items():
@@ -54,14 +75,15 @@ class ReactorType(type):
         body.close()
         declared = body.declared
         reactor_bases = [base for base in bases if isinstance(base, ReactorType)]
-        if reactor_bases:
+        if reactor_bases and not free_names:
             _check_names(body, reactor_bases)
         content = {k: v for k, v in body.items() if k not in declared}
         for key, declaration in declared.items():
             if isinstance(declaration, Reaction):
                 content[key] = declaration.body
             elif isinstance(declaration, Param):
-                content[key] = property(attrgetter(f"_p_{key}"))
+                if not (free_names and hasattr(reactor_bases[0], key)):
+                    content[key] = property(attrgetter(f"_p_{key}"))
         cls = super().__new__(mcls, name, bases, content, **kwds)
         root = _root(cls)
         cls.__reactor__ = ClassDecl(
@@ -71,6 +93,7 @@ class ReactorType(type):
             [base.__reactor__ for base in reactor_bases],
             has_build=getattr(cls, "build", None) is not getattr(root, "build", None),
         )
+        cls.__reactor__.free_names = free_names
         _check_inherited(cls.__reactor__, body)
         cls.__reactor__.settle()
         return cls

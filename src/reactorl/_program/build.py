@@ -84,7 +84,7 @@ class Build:
             content[slot.name] = handle = _placed_handle(slot)
             self.frame.put(slot, [handle])
         before = set(content)
-        shell.build()
+        type(shell).build(shell)  # an element may be named so
         stray = [n for n in content if n not in before and n not in self.frame.slots]
         if stray:
             msg = (
@@ -179,7 +179,10 @@ class Build:
             )
         cls = self.frame.layout.cls
         taken = name in self.frame.slots or name in cls.__reactor__.elements
-        if taken or name.startswith("_p_") or name in _RESERVED or name in vars(cls):
+        if not cls.__reactor__.free_names:
+            hides = name in _RESERVED or name in vars(cls)
+            taken = taken or hides or name.startswith("_p_")
+        if taken:
             msg = f"{cls.__name__} has something named {name!r} already"
             raise DeclarationError(
                 msg,

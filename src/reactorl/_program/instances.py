@@ -91,7 +91,7 @@ def instantiate(
             for state in type(instance).__reactor__.states:
                 setattr(instance, state.name, state.initial(instance))
     for instance in instances:
-        instance.setup()
+        type(instance).setup(instance)  # an element may be named so
     return instances
 
 

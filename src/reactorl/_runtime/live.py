@@ -187,7 +187,7 @@ class Live:
         finally:
             for instance in reversed(self._instances):
                 try:
-                    instance.teardown()
+                    type(instance).teardown(instance)
                 except BaseException as error:
                     first = first or error
             self._settle_recording()
@@ -237,6 +237,11 @@ class Live:
 
     def _add_body(self, node: ReactionNode, checker: Checker | None) -> None:
         body, handler = node.body, node.handler
+        subject: object = self._instances[node.reactor]
+        if hasattr(body, "bind"):  # of a front end, whose bodies have other arguments
+            body, subject = body.bind(subject)
+            if hasattr(handler, "bind"):
+                handler, _ = handler.bind(self._instances[node.reactor])
         if node.kind == "reset_state":
             body = partial(_restore, node.reset_states)
         if body is not None:
@@ -246,7 +251,7 @@ class Live:
         if handler is not None:
             handler = self._watchdogs.guarded(node.reactor, handler)
         self.session.add_body(
-            body, handler, self._instances[node.reactor], node.reactor, node.index
+            body, handler, subject, node.reactor, node.index
         )
 
     def _settle_recording(self) -> None:
@@ -284,7 +289,7 @@ class Live:
             instance = self._instances[node.reactor]
             hidden = _hidden(instance)
             if hidden:
-                raise self._hiding(instance.name, instance, hidden) from error
+                raise self._hiding(instance._node.path, instance, hidden) from error
         raise ReactionError(
             self.program.reaction_name(reaction), self.now(), node.where, _brief(error)
         ) from error

@@ -16,7 +16,7 @@ import argparse
 import os
 import sys
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,6 +46,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             version (status 0).
     """
     args = list(sys.argv[1:] if argv is None else argv)
+    if args[:1] == ["run"]:
+        from reactorl.cli.run import normalised
+
+        args = normalised(args)
     parsed = _parser(args).parse_args(args)
     if parsed.command is None:
         _parser(args).print_help(sys.stderr)
@@ -59,6 +63,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     return status
+
+
+def entry() -> NoReturn:
+    """Run a command as a process of its own, and end it.
+
+    As in LF, threads that a program has started do not keep it alive.
+    """
+    status = main()
+    from threading import current_thread, enumerate
+
+    if any(t is not current_thread() and not t.daemon for t in enumerate()):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+    sys.exit(status)
 
 
 def _parser(args: Sequence[str]) -> argparse.ArgumentParser:

@@ -7,3 +7,22 @@ Every stage notes what is wrong in a ``Report`` and goes on, so that one look sh
 everything. What comes out is ordinary reactor classes: from there on an LF program
 and one that was written in Python are the same thing.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from reactorl.lf.load import LfError, load
+
+__all__ = ["LfError", "load"]
+
+
+def __getattr__(name: str) -> object:
+    # The front end is loaded on first use: the command line needs only parts of it.
+    if name in __all__:
+        from reactorl.lf import load as module
+
+        return getattr(module, name)
+    msg = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(msg)

@@ -193,13 +193,12 @@ class _Parser:
         """Give up what cannot be understood, and go on behind it."""
         machine = self._machine
         machine.settle(self._token.start)
-        name, depth = recovery.level(machine)
+        name, depth = machine.nearest(recovery.LEVELS)
         given_up = machine.drop(depth)
         first = self._token
         head = recovery.head(given_up)
         if head is not None and self._skip_to_brace():
-            span = Span(first.start, first.start)
-            machine.push(head[0], head[1], span)
+            machine.push(head[0], head[1], first.start)
             return
         skipper = recovery.Skipper(name, given_up)
         if self._token is self._kept and self._token.kind != END:
@@ -209,7 +208,7 @@ class _Parser:
             self._advance()
         self._kept = self._token
         if name == "entry" and self._token.kind == ",":
-            machine.push("entry", None, Span(first.start, first.start))
+            machine.push("entry", None, first.start)
 
     def _skip_to_brace(self) -> bool:
         stops = MEMBER_WORDS | CLASS_STARTS | {"}", END, "CODE"}

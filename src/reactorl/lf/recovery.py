@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from reactorl.lf.machine import Machine
 
 _SUPPLIED: Final = (")", "]", "=", "new", "->", ",", "(")
-_LEVELS: Final = ("entry", "member", "item")
+LEVELS: Final = ("entry", "member", "item")
+"""What is given up if it cannot be understood."""
 _HANDLERS: Final = frozenset(["tardy", "STAA", "STP", "deadline"])
 _OPENING: Final = frozenset(("(", "[", "LEFT"))
 
@@ -68,15 +69,6 @@ def may_follow_name(machine: Machine, token: Token) -> bool:
     if not token.first and token.kind in ("NAME", "NEW_NAME"):
         return False
     return machine.fits("NAME", token.kind)
-
-
-def level(machine: Machine) -> tuple[str, int]:
-    """Return what can be given up, and how many things of the stack it has so far."""
-    for depth in range(len(machine.states)):
-        for name in _LEVELS:
-            if machine.can_make(name, depth):
-                return name, depth
-    raise AssertionError  # the lowest state waits for an item
 
 
 def head(given_up: list[Any]) -> tuple[str, list[Any]] | None:

@@ -37,7 +37,9 @@ class ExprPrinter:
             if word:
                 self.put(word, SPACE)
 
-    def opaque(self, node: syntax.Type | syntax.Host | syntax.Path | syntax.Name) -> None:
+    def opaque(
+        self, node: syntax.Type | syntax.Host | syntax.Path | syntax.Name
+    ) -> None:
         """Put text that is what its author wrote."""
         span = None if node.span == NOWHERE else node.span
         self.pieces.append(Token(node.text, Spelling.OPAQUE, span))

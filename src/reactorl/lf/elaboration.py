@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Building the Program of an LF program, with diagnostics instead of errors."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+from reactorl._program.elaborate import elaborate
+from reactorl.errors import CausalityError, DeclarationError, ProgramError
+from reactorl.lf.diagnostics import Diagnostic, Severity
+from reactorl.lf.lower import SourcePosition
+from reactorl.lf.values import NotKnownError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reactorl._program.program import Program
+    from reactorl.errors import Hop
+    from reactorl.lf.diagnostics import Report
+    from reactorl.lf.library import ClassUnit
+    from reactorl.lf.lower import Lowering
+
+
+def elaborated(unit: ClassUnit, lowering: Lowering, report: Report) -> Program | None:
+    """Return the Program whose main reactor is ``unit``; None if it is not legal.
+
+    Where code is not executed and the structure depends on it, the answer is None,
+    too, and the report stays as it is.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            program = elaborate(lowering.reactor_class(unit))
+    except NotKnownError:
+        return None
+    except CausalityError as error:
+        _report_loop(error, unit, report)
+        return None
+    except (DeclarationError, ProgramError) as error:
+        where = error.where
+        what = error.what.replace("self.", "")
+        _add(report, Severity.ERROR, what, where, unit, error.remedy)
+        return None
+    for text in program.warnings:
+        _report_warning(text, lowering.places, unit, report)
+    return program
+
+
+def _add(
+    report: Report,
+    severity: Severity,
+    what: str,
+    where: object,
+    unit: ClassUnit,
+    help: str = "",  # noqa: A002
+) -> None:
+    source, span = unit.file.source, unit.tree.span
+    if isinstance(where, SourcePosition):
+        source, span = where.source, where.span
+    report.add(Diagnostic(severity, what, source.path, source, span, help))
+
+
+def _report_warning(
+    text: str,
+    places: Mapping[str, SourcePosition],
+    unit: ClassUnit,
+    report: Report,
+) -> None:
+    for shown, place in places.items():
+        if text.startswith(f"{shown}: "):
+            what = text.removeprefix(f"{shown}: ").replace("self.", "")
+            _add(report, Severity.WARNING, what, place, unit)
+            return
+    _add(report, Severity.WARNING, text, None, unit)
+
+
+def _report_loop(error: CausalityError, unit: ClassUnit, report: Report) -> None:
+    lines = [f"    {hop}" for hop in error.cycle]
+    what = "reactions wait for each other at one tag:\n" + "\n".join(lines)
+    _add(report, Severity.ERROR, what, error.cycle[0].where, unit, _way_out(error.cycle))
+
+
+def _way_out(cycle: tuple[Hop, ...]) -> str:
+    for hop in reversed(cycle):
+        if hop.by_connection:
+            source, target = _local(hop.source, hop.target)
+            return (
+                f"Delay one of the connections; with '{source} -> {target} after 0' the "
+                "value arrives one microstep later."
+            )
+    for hop in cycle:
+        if hop.by_order:
+            return "Change the order of the reactions, or use an action."
+    return "Use an action, which takes effect one microstep later."
+
+
+def _local(source: str, target: str) -> tuple[str, str]:
+    """Return two full names as the reactor that contains both would write them."""
+    one, other = source.split("."), target.split(".")
+    shared = 0
+    while shared < min(len(one), len(other)) - 1 and one[shared] == other[shared]:
+        shared += 1
+    return ".".join(one[shared:]), ".".join(other[shared:])
