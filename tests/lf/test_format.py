@@ -4,20 +4,19 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from collections import Counter
 from pathlib import Path
-from textwrap import dedent
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from reactorl.lf import syntax
 from reactorl.lf.diagnostics import Report
 from reactorl.lf.formatting import format_text, normalise
 from reactorl.lf.lexer import END, Lexer
-from reactorl.lf.parse import parse
 from reactorl.lf.printer import to_text
 from reactorl.lf.source import Source, Span
 from tests.lf import trees
@@ -45,13 +44,6 @@ def formatted(text: str) -> str:
     return result
 
 
-def check(source: str, expected: str) -> None:
-    """Assert the form of a text, and that it is final."""
-    expected = dedent(expected).lstrip("\n")
-    assert formatted(dedent(source)) == expected
-    assert formatted(expected) == expected
-
-
 def comments(text: str) -> Counter[str]:
     """Return how often each comment occurs, whatever blanks its lines have."""
     found = read(text)[0].comments
@@ -71,8 +63,9 @@ def assert_only_looks_change(text: str) -> None:
     assert formatted(result) == result
     assert normalise(read(result)[0]) == normalise(tree)
     assert comments(result) == comments(text)
-    assert "\n\n\n" not in _between(result)
-    assert not any(line != line.rstrip() for line in _between(result).split("\n"))
+    between = _between(result).replace("\r\n", "\n")
+    assert "\n\n\n" not in between
+    assert not any(line != line.rstrip() for line in between.split("\n"))
     assert result.endswith("\n") or not result
 
 
@@ -115,7 +108,10 @@ def untidy(draw: st.DrawFn) -> str:
         noise = draw(st.sampled_from(_BLANKS))
         if draw(st.integers(0, 5)) == 0:
             noise += draw(st.sampled_from(_COMMENTS)) + draw(st.sampled_from(_BLANKS))
-        parts += [draw(st.sampled_from([gap + noise, noise + gap])), text[word.start : word.end]]
+        parts += [
+            draw(st.sampled_from([gap + noise, noise + gap])),
+            text[word.start : word.end],
+        ]
         at = word.end
     return "".join([*parts, text[at:], draw(st.sampled_from(["", *_COMMENTS]))])
 
@@ -129,3 +125,33 @@ def test_only_looks_change_wherever_comments_and_blanks_stand(text: str) -> None
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: str(p.relative_to(ROOT)))
 def test_only_looks_of_our_programs_change(path: Path) -> None:
     assert_only_looks_change(path.read_bytes().decode("utf-8", errors="replace"))
+
+
+def test_syntax_errors_are_reported_and_nothing_is_formatted() -> None:
+    report = Report()
+
+    result = format_text(Source(Path("test.lf"), "reactor { inptu x"), report)
+
+    assert result is None
+    assert report.failed
+
+
+def test_warnings_do_not_matter() -> None:
+    report = Report()
+    source = Source(Path("test.lf"), "reactor R { action a\n}")
+
+    assert format_text(source, report) == "reactor R {\n  action a\n}\n"
+    assert report.diagnostics == []
+
+
+def test_time_is_proportional_to_length() -> None:
+    def seconds(members: int) -> float:
+        text = "reactor R {\n" + "input a // x\nstate b = [1,2]\n" * members + "}\n"
+        begin = time.process_time()
+        formatted(text)
+        return time.process_time() - begin
+
+    seconds(10)
+    short = min(seconds(100) for _ in range(3))
+
+    assert seconds(1000) < 30 * short

@@ -23,6 +23,7 @@ PROGRAMS = sorted(
     path
     for folder in ("tests", "examples", "benchmarks", "docs")
     for path in (ROOT / folder).rglob("*.lf")
+    if path.is_file()
 )
 
 NEVER_EMPTY = {("Import", "names"), ("Connection", "left"), ("Connection", "right")}

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 from hypothesis import strategies as st
 
@@ -65,9 +66,7 @@ items = st.recursive(
     st.one_of(literals, st.builds(syntax.Path, PATHS)),
     lambda inner: st.one_of(
         st.builds(syntax.ItemList, tuples(inner)),
-        st.builds(
-            syntax.Dict, tuples(st.builds(syntax.Entry, PROPERTY_KEYS, inner))
-        ),
+        st.builds(syntax.Dict, tuples(st.builds(syntax.Entry, PROPERTY_KEYS, inner))),
     ),
     max_leaves=6,
 )
@@ -93,7 +92,9 @@ widths = st.none() | st.builds(
 )
 refs = st.one_of(
     st.builds(syntax.Ref, names, st.none() | names, alias=st.none() | names),
-    st.builds(syntax.Ref, names, st.none() | names, interleaved=st.just(True)),
+    st.builds(
+        syntax.Ref, names, st.none() | names, interleaved=st.sampled_from([True])
+    ),
 )
 triggers = refs | st.builds(
     syntax.Builtin, st.sampled_from(["startup", "shutdown", "reset"])
@@ -136,9 +137,7 @@ actions = st.builds(
     attributes,
     types,
 )
-watchdogs = st.builds(
-    syntax.Watchdog, names, exprs, tuples(effects), codes, attributes
-)
+watchdogs = st.builds(syntax.Watchdog, names, exprs, tuples(effects), codes, attributes)
 hosts = st.none() | st.builds(syntax.Host, HOSTS)
 instances = st.builds(
     syntax.Instance,
@@ -189,7 +188,7 @@ def _members(
 
 def _unambiguous(members: list[syntax.Member]) -> tuple[syntax.Member, ...]:
     """Return members of which no reaction swallows the connection after it."""
-    for n, (one, other) in enumerate(zip(members, members[1:], strict=False)):
+    for n, (one, other) in enumerate(pairwise(members)):
         if isinstance(one, syntax.Reaction) and isinstance(other, syntax.Connection):
             members[n] = replace(one, code=one.code or syntax.Code(""))
     return tuple(members)

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``reactorl check`` says everything that is wrong, of all files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reactorl.cli.main import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GOOD = "target Python\n\nmain reactor {\n  reaction(startup) {= print() =}\n}\n"
+BAD = (
+    "target Python\nmain reactor {\n  reaction(nope) {= =}\n  reaction(nah) {= =}\n}\n"
+)
+WARNED = "target Python\nreactor R {\n  private preamble {= x = 1 =}\n}\n"
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def check(capsys: pytest.CaptureFixture[str], *args: str) -> tuple[int, list[str]]:
+    status = main(["check", *args])
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "Traceback" not in err
+    return status, err.splitlines()
+
+
+def test_good_files_have_no_problems(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "A.lf").write_text(GOOD)
+    (here / "B.lf").write_text(GOOD)
+
+    assert check(capsys, "A.lf") == (0, ["1 file: no problems"])
+    assert check(capsys, "A.lf", "B.lf", "A.lf") == (0, ["2 files: no problems"])
+
+
+def test_all_errors_of_all_files_are_shown(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "A.lf").write_text(BAD)
+    (here / "B.lf").write_text(GOOD)
+    (here / "C.lf").write_text(BAD)
+
+    status, lines = check(capsys, "A.lf", "B.lf", "C.lf")
+
+    heads = [line.split(": error:")[0] for line in lines if ": error: " in line]
+    assert status == 2
+    assert heads == ["A.lf:3:12", "A.lf:4:12", "C.lf:3:12", "C.lf:4:12"]
+    assert lines[-2:] == ["", "4 errors in 2 files"]
+
+
+def test_each_diagnostic_is_followed_by_an_empty_line(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "A.lf").write_text(BAD)
+
+    _, lines = check(capsys, "A.lf")
+
+    starts = [n for n, line in enumerate(lines) if ": error: " in line]
+    assert [lines[n - 1] for n in starts[1:]] == [""]
+
+
+def test_warnings_alone_are_no_failure(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "A.lf").write_text(WARNED)
+
+    status, lines = check(capsys, "A.lf")
+
+    assert status == 0
+    assert "A.lf:3:3: warning: " in lines[0]
+    assert lines[-1] == "1 warning in 1 file"
+
+
+@pytest.mark.parametrize("name", ["missing.lf", "folder.lf", "empty.lf", "latin.lf"])
+def test_what_cannot_be_read_is_an_error(
+    name: str, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "folder.lf").mkdir()
+    (here / "empty.lf").write_text("")
+    (here / "latin.lf").write_bytes(b"target Python // \xe9\n")
+    (here / "A.lf").write_text(BAD)
+
+    status, lines = check(capsys, name, "A.lf")
+
+    assert status == 2
+    assert lines[0].startswith(f"{name}:1:")
+    assert lines[-1] == "3 errors in 2 files"
+
+
+def test_a_directory_is_told_from_a_file(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "src").mkdir()
+    (here / "src" / "A.lf").write_text(GOOD)
+
+    status, lines = check(capsys, "src")
+
+    assert status == 2
+    assert "directory" in lines[0]
+    assert "src/A.lf" in lines[1]
