@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Conformance programs: what their headers say, and how they are run."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.oracle import interpret
+
+if TYPE_CHECKING:
+    from reactorl.trace import Trace
+
+HERE = Path(__file__).parent
+_RULES = re.compile(r"\bRules? (\d+(?:(?:, | and )\d+)*)")
+_SECTIONS = re.compile(r"\((\d+(?:\.\d+)?(?:, \d+(?:\.\d+)?)*)\)")
+_KEYWORDS = ("exit", "options", "stderr")
+
+
+@dataclass(frozen=True)
+class Conformance:
+    """A program and what its header and its ``.out`` file say about it.
+
+    Attributes:
+        expected: What it prints, byte for byte.
+        status: Its exit status.
+        options: Further options of ``reactorl run``.
+        stderr: Texts that must occur on stderr.
+        physical: Whether it reads the wall clock, so that no two traces are equal.
+        rules: Which of the thirty rules it pins.
+        sections: Sections of the LF semantics it belongs to.
+        says: The sentence that it starts with.
+    """
+
+    path: Path
+    expected: str
+    status: int
+    options: tuple[str, ...]
+    stderr: tuple[str, ...]
+    physical: bool
+    rules: frozenset[int]
+    sections: frozenset[str]
+    says: str
+
+    @property
+    def name(self) -> str:
+        """Topic and name, e.g. ``timers/no_drift``."""
+        return self.path.relative_to(HERE).with_suffix("").as_posix()
+
+    @property
+    def ends_normally(self) -> bool:
+        """Whether it runs to its final tag, so that there is a whole trace."""
+        return self.status == 0 and "sys.exit(" not in self.path.read_text("utf-8")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended."""
+
+    status: int
+    stdout: str
+    stderr: str
+
+
+def programs() -> list[Conformance]:
+    """Return all programs, by name; a ``.lf`` without ``.out`` is only imported."""
+    paths = sorted(HERE.rglob("*.lf"))
+    return [read(path) for path in paths if path.with_suffix(".out").exists()]
+
+
+def read(path: Path) -> Conformance:
+    """Return a program with what its header says.
+
+    Raises:
+        ValueError: The header has a line that means nothing.
+    """
+    said: list[str] = []
+    settings: dict[str, list[str]] = {keyword: [] for keyword in _KEYWORDS}
+    physical = False
+    for line in _header(path.read_text(encoding="utf-8")):
+        keyword, colon, value = line.partition(":")
+        if line == "physical":
+            physical = True
+        elif colon and keyword in _KEYWORDS:
+            settings[keyword].append(value.strip())
+        else:
+            said.append(line)
+    sentence = " ".join(said)
+    numbers = [n for found in _RULES.findall(sentence) for n in found.split(", ")]
+    sections = [s for found in _SECTIONS.findall(sentence) for s in found.split(", ")]
+    return Conformance(
+        path=path,
+        expected=path.with_suffix(".out").read_text(encoding="utf-8"),
+        status=int(settings["exit"][-1]) if settings["exit"] else 0,
+        options=tuple(o for line in settings["options"] for o in shlex.split(line)),
+        stderr=tuple(settings["stderr"]),
+        physical=physical,
+        rules=frozenset(int(n) for part in numbers for n in part.split(" and ")),
+        sections=frozenset(sections),
+        says=sentence,
+    )
+
+
+def _header(text: str) -> list[str]:
+    """Return the comment lines at the top, without their marks."""
+    lines = []
+    for line in text.splitlines():
+        if not line.startswith("//"):
+            break
+        lines.append(line.removeprefix("//").strip())
+    return lines
+
+
+def run_here(case: Conformance, *options: str) -> Outcome:
+    """Run a program by the command line, in this process."""
+    from reactorl.cli.main import main
+
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            status = main(["run", str(case.path), *case.options, *options])
+        except SystemExit as end:
+            status = end.code if isinstance(end.code, int) else 1
+    return Outcome(status, out.getvalue(), err.getvalue())
+
+
+def run_elsewhere(case: Conformance, *options: str) -> Outcome:
+    """Run a program as its users do, in a process of its own."""
+    path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
+    done = subprocess.run(
+        [sys.executable, "-m", "reactorl", "run", case.path, *case.options, *options],
+        capture_output=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": path, "PYTHONIOENCODING": "utf-8"},
+        timeout=120,
+    )
+    return Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def by_oracle(case: Conformance) -> tuple[str, Trace]:
+    """Return what the oracle's run of a program prints, and its trace."""
+    from reactorl.cli import run
+    from reactorl.lf.diagnostics import Report
+    from reactorl.lf.load import Loaded
+    from reactorl.lf.resolve import resolve
+
+    parser = argparse.ArgumentParser()
+    run.add_to(parser.add_subparsers())
+    options = parser.parse_args(["run", str(case.path), *case.options])
+    report = Report()
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        library = resolve(case.path, report)
+        assert library is not None
+        assert library.main is not None
+        loaded = Loaded.of(library, [library.main])
+        program = loaded.program(report)
+        assert program is not None
+        given = library.properties.timeout
+        trace = interpret(
+            program,
+            timeout=given if options.timeout is None else options.timeout,
+            keepalive=loaded.keepalive if options.keepalive is None else options.keepalive,
+            deep=True,
+        )
+    return out.getvalue(), trace
