@@ -108,3 +108,52 @@ def test_a_directory_is_told_from_a_file(
     assert status == 2
     assert "directory" in lines[0]
     assert "src/A.lf" in lines[1]
+
+
+def test_what_elaboration_finds_is_found(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "A.lf").write_text("""\
+target Python
+reactor Echo {
+  input x
+  output y
+  reaction(x) -> y {= y.set(1) =}
+}
+main reactor {
+  e = new Echo()
+  e.y -> e.x
+}
+""")
+
+    status, lines = check(capsys, "A.lf")
+
+    assert status == 2
+    assert lines[0].startswith("A.lf:")
+    assert lines[-1] == "1 error in 1 file"
+
+
+def test_a_mistake_in_a_shared_import_is_shown_once(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "Lib.lf").write_text("target Python\nreactor R { reaction(no) {= =} }\n")
+    using = 'target Python\nimport R from "Lib.lf"\nmain reactor { r = new R() }\n'
+    (here / "A.lf").write_text(using)
+    (here / "B.lf").write_text(using)
+
+    status, lines = check(capsys, "A.lf", "B.lf", "Lib.lf")
+
+    assert status == 2
+    assert sum(": error: " in line for line in lines) == 1
+    assert lines[-1] == "1 error in 1 file"
+
+
+def test_nothing_of_a_program_is_executed(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "A.lf").write_text(
+        GOOD.replace("\n\n", "\npreamble {= open('written', 'w') =}\n", 1)
+    )
+
+    assert check(capsys, "A.lf")[0] == 0
+    assert not (here / "written").exists()

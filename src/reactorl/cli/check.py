@@ -34,12 +34,15 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 
 def command(args: argparse.Namespace) -> int:
     """Check the files that were named; return the exit status."""
-    from reactorl.lf.resolve import resolve
+    from reactorl.lf.load import check
 
     files = list(dict.fromkeys(args.files))
     report = Report()
     for file in files:
-        resolve(file, report)
+        found = Report()  # so that what another file imports too counts for both
+        check(file, found)
+        for diagnostic in found.diagnostics:
+            report.add(diagnostic)
     show(report)
     print(_summary(report, len(files)), file=sys.stderr)
     return 2 if report.failed else 0
