@@ -21,6 +21,7 @@ ROWS = [
     {"lf", "diagram", "testing"},
     {"rl"},
     {"cli"},
+    {"__main__"},
 ]
 # A running reactor asks for its random stream; seeds.py imports nothing of ours.
 ALLOWED = {("_decl", "reactorl._runtime")}

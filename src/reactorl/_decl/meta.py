@@ -81,9 +81,10 @@ class ReactorType(type):
         for key, declaration in declared.items():
             if isinstance(declaration, Reaction):
                 content[key] = declaration.body
-            elif isinstance(declaration, Param):
-                if not (free_names and hasattr(reactor_bases[0], key)):
-                    content[key] = property(attrgetter(f"_p_{key}"))
+            elif isinstance(declaration, Param) and not (
+                free_names and hasattr(reactor_bases[0], key)
+            ):
+                content[key] = property(attrgetter(f"_p_{key}"))
         cls = super().__new__(mcls, name, bases, content, **kwds)
         root = _root(cls)
         cls.__reactor__ = ClassDecl(

@@ -80,12 +80,15 @@ class Expr:
 class Param(Declaration, Expr):
     """A parameter; in the class body it stands for the value of each instance."""
 
-    __slots__ = ("default",)
+    __slots__ = ("default", "factory")
 
     kind: ClassVar[str] = "parameter"
 
-    def __init__(self, default: object) -> None:
+    def __init__(
+        self, default: object, factory: Callable[[], object] | None = None
+    ) -> None:
         super().__init__()
+        self.factory = factory
         if isinstance(default, Expr):
             msg = f"the default of a parameter is another parameter ({default})"
             raise DeclarationError(
@@ -98,7 +101,11 @@ class Param(Declaration, Expr):
     @property
     def required(self) -> bool:
         """Whether it has no default."""
-        return self.default is REQUIRED
+        return self.default is REQUIRED and self.factory is None
+
+    def fallback(self) -> Any:  # noqa: ANN401
+        """Return the value for who gives none: the default, or a new one."""
+        return self.default if self.factory is None else self.factory()
 
     def evaluate(self, params: Mapping[str, Any]) -> Any:  # noqa: ANN401
         """Return this parameter's value among ``params``."""

@@ -22,6 +22,7 @@ from typing import (
 
 from reactorl._decl.connection import PortRef
 from reactorl._decl.meta import ReactorType
+from reactorl._decl.param import REQUIRED
 from reactorl._decl.state import state
 from reactorl.errors import DeclarationError, UnknownNameError
 from reactorl.position import here
@@ -386,8 +387,8 @@ def complete_params(
     """
     values: dict[str, Any] = {}
     for name, declared in cls.__reactor__.params.items():
-        value = given.get(name, declared.default)
-        missing = value is declared.default and declared.required
+        missing = declared.required and given.get(name, REQUIRED) is REQUIRED
+        value = given[name] if name in given else declared.fallback()
         if missing and not partial and name != "bank_index":
             msg = f"{cls.__name__} needs the parameter {name!r}"
             raise DeclarationError(

@@ -236,7 +236,8 @@ class Live:
             self.session.stop_at(replay.end.time, replay.end.microstep)
 
     def _add_body(self, node: ReactionNode, checker: Checker | None) -> None:
-        body, handler = node.body, node.handler
+        body: Any = node.body
+        handler: Any = node.handler
         subject: object = self._instances[node.reactor]
         if hasattr(body, "bind"):  # of a front end, whose bodies have other arguments
             body, subject = body.bind(subject)
@@ -250,9 +251,7 @@ class Live:
                 body = checker.watched(node, body)
         if handler is not None:
             handler = self._watchdogs.guarded(node.reactor, handler)
-        self.session.add_body(
-            body, handler, subject, node.reactor, node.index
-        )
+        self.session.add_body(body, handler, subject, node.reactor, node.index)
 
     def _settle_recording(self) -> None:
         """Put the notes of parallel workers into their fixed order."""

@@ -32,8 +32,8 @@ def _tag(error: ReactionError) -> str:
 def _access(error: AccessError) -> str:
     fix = error.fix.split(": @reaction")[0]
     return (
-        f"{error.where}: reaction {error.reaction} {error.access} {error.element}, which "
-        f"its signature does not allow\n  help: {fix}\n"
+        f"{error.where}: reaction {error.reaction} {error.access} {error.element}, "
+        f"which its signature does not allow\n  help: {fix}\n"
     )
 
 

@@ -7,7 +7,7 @@ import argparse
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from reactorl.lf.diagnostics import Report, Severity
 
@@ -23,6 +23,7 @@ Run the main reactor of a .lf file. Options say more than the target line does.
 exit status: 0 at a normal end, 1 after an exception in a body, n after exit(n) in a
 body, 2 if the program is wrong and was not started.
 """
+T = TypeVar("T")
 LEVELS = ("error", "warn", "info", "log", "debug")
 _TRUTH = {"true": True, "false": False, "1": True, "0": False}
 
@@ -36,7 +37,7 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     )
     parser.add_argument("file", type=Path, metavar="FILE.lf")
     lf = parser.add_argument_group("options of LF's runtime")
-    switch = {"nargs": "?", "const": True, "type": _truth, "metavar": "true|false"}
+    switch: Any = {"nargs": "?", "const": True, "type": _truth, "metavar": "true|false"}
     lf.add_argument("-f", "--fast", help="do not wait for physical time", **switch)
     lf.add_argument(
         "-o",
@@ -168,7 +169,7 @@ def _start_time(multiple: int | None) -> int:
     return now if not multiple else -(-now // multiple) * multiple
 
 
-def _either(option: object, otherwise: object) -> object:
+def _either(option: T | None, otherwise: T) -> T:
     return otherwise if option is None else option
 
 
@@ -179,7 +180,7 @@ def _seed_globals(seed: int) -> None:
     random.seed(seed)
     numpy = sys.modules.get("numpy")
     if numpy is not None:
-        numpy.random.seed(seed % 2**32)  # noqa: TID251
+        numpy.random.seed(seed % 2**32)
 
 
 def _line_by_line() -> None:
@@ -205,7 +206,7 @@ def _status(error: SystemExit) -> int:
     return 1
 
 
-# -- kinds of values --------------------------------------------------------------------
+# -- kinds of values ------------------------------------------------------------------
 
 
 def _truth(text: str) -> bool:
@@ -245,8 +246,12 @@ class _Time(argparse.Action):
         digits = text[: len(text) - len(text.lstrip("0123456789"))]
         unit = text[len(digits) :]
         if not digits or (unit not in UNITS and not (unit == "" and int(digits) == 0)):
-            advice = nearest(unit, UNITS) if digits and unit else "Write for example: 5 s"
-            parser.error(f"argument {option_string}: {' '.join(words)!r} is not a time. {advice}")
+            advice = (
+                nearest(unit, UNITS) if digits and unit else "Write for example: 5 s"
+            )
+            parser.error(
+                f"argument {option_string}: {' '.join(words)!r} is not a time. {advice}"
+            )
         setattr(namespace, self.dest, int(digits) * UNITS.get(unit, 1))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What bodies find without importing it: ``lf``, ``Tag``, ``MSEC``, ``request_stop``."""
+"""What bodies find without importing it: ``lf``, ``Tag``, ``MSEC`` and so on."""
 
 from __future__ import annotations
 
@@ -64,8 +64,6 @@ class Time:
 class Lf:
     """The name ``lf`` of one loaded program; speaks of the run that calls it."""
 
-    Tag = LfTag
-
     def __init__(
         self, source_directory: Path, package_directory: Path, *, decentralized: bool
     ) -> None:
@@ -77,7 +75,7 @@ class Lf:
         self._runs: list[tuple[Context, list[Reactor]]] = []
         self._federation_id = "Unidentified Federation"
 
-    # -- which run is meant -----------------------------------------------------------
+    # -- which run is meant --------------------------------------------------------
 
     def begin(self, instance: Reactor) -> None:
         """Note a reactor of a run that begins."""
@@ -104,14 +102,14 @@ class Lf:
         msg = "the program does not run yet: there is no time"
         raise RuntimeError(msg)
 
-    # -- what bodies call ---------------------------------------------------------------
+    # -- what bodies call ----------------------------------------------------------
 
     def tag(self) -> LfTag:
         """Return the current tag."""
         return LfTag(*self._context().tag())
 
     @staticmethod
-    def tag_compare(one: Tag, other: Tag) -> int:
+    def tag_compare(one: tuple[int, int], other: tuple[int, int]) -> int:
         """Return -1, 0 or 1: whether a tag is before, at or after another."""
         return (one > other) - (one < other)
 

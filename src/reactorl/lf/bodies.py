@@ -11,6 +11,8 @@ from __future__ import annotations
 from types import FunctionType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from reactorl._program.instances import BankView
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -73,11 +75,23 @@ def own_port(name: str, *, full: bool) -> Callable[[Reactor], object]:
     return lambda instance: full_port(instance.__dict__[name], instance)
 
 
+def mutable_port(name: str) -> Callable[[Reactor], object]:
+    """Return what finds an own mutable input."""
+
+    def get(instance: Reactor) -> object:
+        view: Any = instance.__dict__[name]
+        if isinstance(view, tuple):
+            return FullMultiPort(MutablePort(port, instance._context) for port in view)
+        return MutablePort(view, instance._context)
+
+    return get
+
+
 def child(name: str, ports: Sequence[str]) -> Callable[[Reactor], object]:
     """Return what finds a contained reactor, or bank, with the ports that are named."""
 
     def get(instance: Reactor) -> object:
-        view = instance.__dict__[name]
+        view = instance.__dict__.get(name, _NO_MEMBERS)
         if hasattr(view, "_members"):
             return [_shown(member, ports) for member in view]
         return _shown(view, ports)
@@ -89,12 +103,15 @@ def child_port(name: str, port: str) -> Callable[[Reactor], object]:
     """Return what finds a contained reactor's port; of a bank, the list of them."""
 
     def get(instance: Reactor) -> object:
-        view = instance.__dict__[name]
+        view = instance.__dict__.get(name, _NO_MEMBERS)
         if hasattr(view, "_members"):
             return [getattr(member, port) for member in view]
         return getattr(view, port)
 
     return get
+
+
+_NO_MEMBERS = BankView("", ())  # what the runtime shows of a bank of width 0
 
 
 def _shown(view: object, ports: Sequence[str]) -> SimpleNamespace:
@@ -146,6 +163,28 @@ class FullPort:
     def __iter__(self) -> Any:  # noqa: ANN401
         msg = "a port that is no multiport cannot be iterated over"
         raise TypeError(msg)
+
+
+class MutablePort(FullPort):
+    """A mutable input: its value is the reaction's own, to change or replace."""
+
+    __slots__ = ("_replaced",)
+
+    def __init__(self, port: Any, context: Any) -> None:  # noqa: ANN401
+        super().__init__(port, context)
+        self._replaced: tuple[Any, Any] = (None, None)  # tag, value
+
+    @property
+    def value(self) -> Any:  # noqa: ANN401
+        """A private copy of what was set; or what the reaction put in its place."""
+        tag, value = self._replaced
+        if tag is not None and tag == self._context.tag():
+            return value
+        return self._port.value
+
+    @value.setter
+    def value(self, value: object) -> None:
+        self._replaced = (self._context.tag(), value)
 
 
 class FullMultiPort(tuple[Any, ...]):

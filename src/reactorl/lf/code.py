@@ -67,8 +67,8 @@ class Compiler:
         source: Source,
     ) -> FunctionType:
         line = source.line_and_column(code.span.start)[0]
-        place = {"lineno": line, "end_lineno": line, "col_offset": 0}
-        place["end_col_offset"] = 0
+        place: Any = {"lineno": line, "end_lineno": line}
+        place |= {"col_offset": 0, "end_col_offset": 0}
         nothing: Any = {"type_params": []} if sys.version_info >= (3, 12) else {}
         arguments = ast.arguments(
             posonlyargs=[],

@@ -84,7 +84,10 @@ class Diagnostic:
             text = text[cut : cut + LONGEST_LINE]
             before = before[cut:]
             width = max(1, min(width, LONGEST_LINE - len(before)))
-        text = "".join(c if c.isprintable() or c == "\t" else "\N{REPLACEMENT CHARACTER}" for c in text)
+        text = "".join(
+            c if c.isprintable() or c == "\t" else "\N{REPLACEMENT CHARACTER}"
+            for c in text
+        )
         # Tabs stay tabs, so that the caret stands where the reader's editor puts it.
         pad = "".join("\t" if c == "\t" else " " for c in before)
         margin = " " * len(str(line))
@@ -98,13 +101,21 @@ class Report:
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
     def error(
-        self, source: Source, span: Span, what: str, help: str = ""  # noqa: A002
+        self,
+        source: Source,
+        span: Span,
+        what: str,
+        help: str = "",
     ) -> None:
         """Note something that keeps the program from running."""
         self.add(Diagnostic(Severity.ERROR, what, source.path, source, span, help))
 
     def warning(
-        self, source: Source, span: Span, what: str, help: str = ""  # noqa: A002
+        self,
+        source: Source,
+        span: Span,
+        what: str,
+        help: str = "",
     ) -> None:
         """Note something legal that is probably not meant, or an old form."""
         self.add(Diagnostic(Severity.WARNING, what, source.path, source, span, help))
@@ -121,7 +132,10 @@ class Report:
 
     def in_order(self) -> list[Diagnostic]:
         """Return all: files in the order they were met, each from top to bottom."""
-        files = {path: n for n, path in enumerate(dict.fromkeys(d.path for d in self.diagnostics))}
+        files = {
+            path: n
+            for n, path in enumerate(dict.fromkeys(d.path for d in self.diagnostics))
+        }
         return sorted(self.diagnostics, key=lambda d: (files[d.path], d.place))
 
 

@@ -53,7 +53,7 @@ def _add(
     what: str,
     where: object,
     unit: ClassUnit,
-    help: str = "",  # noqa: A002
+    help: str = "",
 ) -> None:
     source, span = unit.file.source, unit.tree.span
     if isinstance(where, SourcePosition):
@@ -78,7 +78,9 @@ def _report_warning(
 def _report_loop(error: CausalityError, unit: ClassUnit, report: Report) -> None:
     lines = [f"    {hop}" for hop in error.cycle]
     what = "reactions wait for each other at one tag:\n" + "\n".join(lines)
-    _add(report, Severity.ERROR, what, error.cycle[0].where, unit, _way_out(error.cycle))
+    _add(
+        report, Severity.ERROR, what, error.cycle[0].where, unit, _way_out(error.cycle)
+    )
 
 
 def _way_out(cycle: tuple[Hop, ...]) -> str:
@@ -86,8 +88,8 @@ def _way_out(cycle: tuple[Hop, ...]) -> str:
         if hop.by_connection:
             source, target = _local(hop.source, hop.target)
             return (
-                f"Delay one of the connections; with '{source} -> {target} after 0' the "
-                "value arrives one microstep later."
+                "Delay one of the connections; with "
+                f"'{source} -> {target} after 0' the value arrives one microstep later."
             )
     for hop in cycle:
         if hop.by_order:

@@ -39,13 +39,13 @@ _WORD: Final = re.compile(
   | (?P<long>    \"\"\" )
   | (?P<string>  " (?: [^"\\\r\n]++ | \\[^\r\n] )*+ "? )
   | (?P<char>    ' (?: [^'\\\r\n]++ | \\[^\r\n] )*+ '? )
-  | (?P<mark>    -> | ~> | :: | =\} | [][{}(),;:.=+*<>@] )
+  | (?P<mark>    -> | ~> | :: | =\} | ;+ | [][{}(),:.=+*<>@] )
   | (?P<unknown> [^\s\w"'\#/{}()\[\],;:.=+*<>@~-]+ | . )
     """,
     re.VERBOSE | re.DOTALL,
 )
 _PROPERTY_WORD: Final = re.compile(
-    r"(?:\.{1,2}/|/(?![/*]))*[^\W\d][\w.-]*(?:/(?![/*])[\w.-]*)*"
+    r"(?:\.{1,2}/|/(?![/*]))*+(?:[^\W\d][\w.-]*)?(?:/(?![/*])[\w.-]*)*"
 )
 _UNIT: Final = re.compile(r"(\s*)([^\W\d]\w*)(?=\s*(=(?!\})|\.|->|~>)?)")
 _NEW: Final = re.compile(r"\s*=\s*new\b")
@@ -216,7 +216,7 @@ class Lexer:
 
     def _property(self, start: int) -> Token:
         match = _PROPERTY_WORD.match(self._text, start)
-        end = match.end() if match else start + 1
+        end = match.end() if match and match[0] else start + 1
         token = self._token("WORD", start, end)
         if token.text in BOOLS:
             token.kind = "BOOL"
@@ -276,7 +276,7 @@ class Lexer:
             token = self._token("?", start, end)
             token.problem = slips.stray_code_end()
             return token
-        return self._token(mark, start, end)
+        return self._token(";" if mark[0] == ";" else mark, start, end)
 
     def _opening(self, mark: str, start: int, end: int) -> Token:
         if mark == "[" and self._before == "at":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loading ``.lf`` files: reactor classes for Python, or a program that is ready to run."""
+"""Loading ``.lf`` files: reactor classes for Python, or a program to run."""
 
 from __future__ import annotations
 
@@ -108,11 +108,8 @@ class Loaded:
             and library.main is not None
             and library.main.tree.kind == "federated",
         )
-        namespace: dict[str, Any] = {
-            "__name__": library.root.source.path.stem,
-            "__file__": str(library.root.source.path),
-            **visible_names(lf),
-        }
+        namespace = _new_module(library.root.source.path)
+        namespace |= visible_names(lf)
         for path in properties.files:
             directory = str(path.parent)
             if directory not in sys.path:
@@ -141,6 +138,22 @@ class Loaded:
         if main is not None and main.tree.kind == "federated":
             return True
         return has_physical_action(self.library) or None
+
+
+def _new_module(path: Path) -> dict[str, Any]:
+    """Return the namespace of a new module for the code of a program.
+
+    It can be found by name, as pickle and dataclasses do with modules.
+    """
+    base = name = f"lf_program_{path.stem}"
+    count = 1
+    while name in sys.modules:
+        count += 1
+        name = f"{base}_{count}"
+    module = ModuleType(name)
+    module.__file__ = str(path)
+    sys.modules[name] = module
+    return module.__dict__
 
 
 def has_physical_action(library: Library) -> bool:

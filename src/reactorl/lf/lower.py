@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from types import new_class
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ from reactorl._decl.action import LogicalAction, PhysicalAction
 from reactorl._decl.bank import configured
 from reactorl._decl.connection import interleaved
 from reactorl._decl.mode import Mode, history, reset_to
-from reactorl._decl.param import Param
+from reactorl._decl.param import REQUIRED, Param
 from reactorl._decl.port import Input, MultiInput, MultiOutput, Output
 from reactorl._decl.reaction import Reaction
 from reactorl._decl.reactor import Reactor
@@ -174,13 +175,13 @@ class Lowered:
         name = unit.tree.name
         self.span = unit.tree.span if name is None else name.span
 
-    # -- what the class declares ------------------------------------------------------
+    # -- what the class declares ---------------------------------------------------
 
     def fill(self, names: Any) -> None:  # noqa: ANN401
         """Put all declarations into a class body."""
         for name, param in self._params.items():
             with at(position(self._param_sources[name], param.name.span)):
-                names[self.param_key(name)] = Param(self.default(param))
+                names[self.param_key(name)] = self._param(param)
         modes: dict[int, Mode] = {}  # by the identity of the tree's node
         count = 0
         titles: set[str] = set()
@@ -223,6 +224,11 @@ class Lowered:
         name = getattr(member, "name", None)
         span = member.span if name is None else name.span
         return position(part.owner.file.source, span)
+
+    def _param(self, param: syntax.Param) -> Param:
+        if param.default is not None and not values.is_constant(param.default):
+            return Param(REQUIRED, partial(self.default, param))
+        return Param(self.default(param))
 
     def param_key(self, name: str) -> str:
         """Return the name of a parameter among all elements of the class."""
@@ -307,10 +313,11 @@ class Lowered:
                 name = ref.name.text
                 kind = self._kinds.get(name)
                 if isinstance(kind, syntax.Port):
-                    is_full = "*" in indexed or (
-                        name in indexed and kind.width is None
-                    )
-                    found[name] = bodies.own_port(name, full=is_full)
+                    is_full = "*" in indexed or (name in indexed and kind.width is None)
+                    if kind.is_mutable:
+                        found[name] = bodies.mutable_port(name)
+                    else:
+                        found[name] = bodies.own_port(name, full=is_full)
                 elif not isinstance(kind, syntax.Timer):
                     found[name] = bodies.own(name)
         for name, ports in contained.items():
@@ -325,7 +332,7 @@ class Lowered:
         made.handling = self._body(part, member, member.code, member.name.text)
         return made
 
-    # -- state ------------------------------------------------------------------------
+    # -- state ---------------------------------------------------------------------
 
     def _reset_state(self, part: Part, member: syntax.State) -> State:
         name = member.name.text
@@ -389,7 +396,7 @@ class Lowered:
                     )
         return self_class(self.unit.name, self._params, names)
 
-    # -- what the class contains --------------------------------------------------------
+    # -- what the class contains ---------------------------------------------------
 
     def build(self, shell: Reactor) -> None:
         """Add contained reactors and connections to an instance that is being built."""
@@ -414,7 +421,7 @@ class Lowered:
                     at(place),
                     shell.__dict__[mode] if mode else nullcontext(),
                 ):
-                    act(shell, part, parent)  # type: ignore[operator]
+                    act(shell, part, parent)
 
     def _add(self, shell: Reactor, part: Part, parent: Callable[[], Self]) -> None:
         member = part.member
@@ -471,7 +478,7 @@ class Lowered:
             broadcast=member.broadcast,
         )
 
-    # -- code that is an expression -----------------------------------------------------
+    # -- code that is an expression ------------------------------------------------
 
     def _run(
         self, code: syntax.Code, source: Source, me: Self | None = None, index: int = 0
@@ -505,7 +512,9 @@ def _constant(given: syntax.Expr | None, declared: syntax.Param) -> bool:
     return expr is None or values.is_constant(expr)
 
 
-def _port(member: syntax.Port) -> Input[Any] | Output[Any] | MultiInput[Any] | MultiOutput[Any]:
+def _port(
+    member: syntax.Port,
+) -> Input[Any] | Output[Any] | MultiInput[Any] | MultiOutput[Any]:
     if member.width is None:
         if member.direction == "input":
             return Input(mutable=member.is_mutable)

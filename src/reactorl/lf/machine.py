@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 _Entry = tuple[int, Any, int, int]
-"""On the stack: a state, the word or node that led to it, where that starts and ends."""
+"""On the stack: a state, the word or node that led to it, its start and its end."""
 
 
 class Machine:

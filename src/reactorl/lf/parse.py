@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 MOST_ERRORS: Final = 50
 """After so many syntax errors the rest of a file is not looked at."""
 
+MOST_SKIPPED: Final = 20_000
+"""Nor is it after so many words in a row that mean nothing: it is not an LF file."""
+
 
 def parse(source: Source, report: Report) -> syntax.File:
     """Return the tree of a text.
@@ -46,6 +49,8 @@ class _Parser:
         self._silent = False
         self._peeked: Token | None = None  # the one after it, if it was looked at
         self._kept: Token | None = None  # where the last skipping ended
+        self._last: Token | None = None  # the last word that fitted before it
+        self._skipped = 0  # words since then
 
     def run(self) -> syntax.File:
         machine, lexer = self._machine, self._lexer
@@ -76,19 +81,16 @@ class _Parser:
         self._report.error(self._source, span, what, advice)
         self._errors += 1
         if self._errors == MOST_ERRORS:
-            self._report.error(
-                self._source,
-                Span(span.start, max(span.end, span.start + 1)),
-                f"more than {MOST_ERRORS} errors: the rest of the file is left out",
-                "",
-            )
-            self._stop()
+            self._stop(span, f"more than {MOST_ERRORS} errors")
 
-    def _stop(self) -> None:
-        """Go to the end, and bring what has been understood into form."""
+    def _stop(self, span: Span, why: str) -> None:
+        """Leave out the rest, and bring what has been understood into form."""
+        what = f"{why}: the rest of the file is left out"
+        self._report.error(self._source, span, what)
         self._silent = True
         end = len(self._source.text)
         self._token = Token(END, "", end, end)
+        self._peeked = None
 
     # -- words that do not fit --
 
@@ -196,6 +198,9 @@ class _Parser:
         name, depth = machine.nearest(recovery.LEVELS)
         given_up = machine.drop(depth)
         first = self._token
+        last = machine.history[-1] if machine.history else None
+        if last is not self._last:
+            self._last, self._skipped = last, 0
         head = recovery.head(given_up)
         if head is not None and self._skip_to_brace():
             machine.push(head[0], head[1], first.start)
@@ -203,9 +208,9 @@ class _Parser:
         skipper = recovery.Skipper(name, given_up)
         if self._token is self._kept and self._token.kind != END:
             skipper.skip(self._token.kind)
-            self._advance()
+            self._skip()
         while not skipper.keeps(self._token):
-            self._advance()
+            self._skip()
         self._kept = self._token
         if name == "entry" and self._token.kind == ",":
             machine.push("entry", None, first.start)
@@ -215,5 +220,11 @@ class _Parser:
         while self._token.kind not in stops:
             if self._token.kind == "{":
                 return True
-            self._advance()
+            self._skip()
         return False
+
+    def _skip(self) -> None:
+        self._advance()
+        self._skipped += 1
+        if self._skipped == MOST_SKIPPED:
+            self._stop(self._token.span, "nothing here is understood")

@@ -57,7 +57,9 @@ class Self:
         raise AttributeError(msg, name=name, obj=self)
 
 
-def self_class(name: str, params: Mapping[str, Any], names: dict[str, Any]) -> type[Self]:
+def self_class(
+    name: str, params: Mapping[str, Any], names: dict[str, Any]
+) -> type[Self]:
     """Return the class of ``self`` for one reactor class.
 
     Args:

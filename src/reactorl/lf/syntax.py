@@ -299,7 +299,7 @@ class Timer(Node):
 
 @dataclass(frozen=True, slots=True)
 class Action(Node):
-    """``logical action a(min_delay, min_spacing, "policy")``; no origin is an old form."""
+    """``logical action a(min_delay, min_spacing, "policy")``."""
 
     name: Name
     origin: Literal["logical", "physical"] | None = None
@@ -386,7 +386,7 @@ class Tardy(Node):
 
 @dataclass(frozen=True, slots=True)
 class Reaction(Node):
-    """``reaction name(triggers) sources -> effects {= =} tardy {= =} deadline(d) {= =}``.
+    """``reaction name(triggers) sources -> effects {= =}``, and its further clauses.
 
     Attributes:
         triggers: None if the list with its parentheses is missing (an old form).
