@@ -134,6 +134,7 @@ _LAZY = {
     "drive": "reactorl._runtime.drive",
     "run": "reactorl._runtime.run",
 }
+_LAZY_PACKAGES = ("lf",)
 
 
 def _public(thing: object) -> object:
@@ -148,6 +149,8 @@ def __getattr__(name: str) -> object:
         value = _public(getattr(import_module(_LAZY[name]), name))
         globals()[name] = value
         return value
+    if name in _LAZY_PACKAGES:
+        return import_module(f"{__name__}.{name}")
     msg = f"module {__name__!r} has no attribute {name!r}"
     raise AttributeError(msg)
 

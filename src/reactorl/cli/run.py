@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reactorl._program.program import Program
-    from reactorl.lf.load import Loaded
+    from reactorl.lf.loaded import Loaded
 
 DESCRIPTION = """\
 Run the main reactor of a .lf file. Options say more than the target line does.
@@ -108,7 +108,7 @@ def command(args: argparse.Namespace) -> int:
 
 
 def _load(path: Path, report: Report) -> tuple[Loaded, Program] | None:
-    from reactorl.lf.load import Loaded
+    from reactorl.lf.loaded import Loaded
     from reactorl.lf.resolve import resolve
 
     library = resolve(path, report)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from reactorl.lf.load import LfError, load
+    from reactorl.lf.loaded import LfError, load
 
 __all__ = ["LfError", "load"]
 
@@ -21,8 +21,14 @@ __all__ = ["LfError", "load"]
 def __getattr__(name: str) -> object:
     # The front end is loaded on first use: the command line needs only parts of it.
     if name in __all__:
-        from reactorl.lf import load as module
+        from reactorl.lf import loaded
 
-        return getattr(module, name)
+        value = globals()[name] = getattr(loaded, name)
+        value.__module__ = __name__
+        return value
     msg = f"module {__name__!r} has no attribute {name!r}"
     raise AttributeError(msg)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
