@@ -93,18 +93,24 @@ def _unknown_word(
 ) -> Hint | None:
     """Recognise words of LF with a typing error."""
     if in_file and token.kind == "NAME":
-        near = get_close_matches(token.text, sorted(FILE_WORDS), n=1)
+        near = _nearest(token.text, FILE_WORDS)
         if near:
-            advice = f"Did you mean '{near[0]}'?"
+            advice = f"Did you mean '{near}'?"
             return Hint(f"unknown word '{token.text}'", advice, token.span)
     last = before[-1] if before else None
     begins_member = last is not None and last.kind == "NAME" and last.first
     if last is not None and begins_member and token.kind not in (".", ",", "="):
-        near = get_close_matches(last.text, sorted(MEMBER_WORDS | {"reset"}), n=1)
+        near = _nearest(last.text, MEMBER_WORDS | {"reset"})
         if near:
-            advice = f"Did you mean '{near[0]}'?"
+            advice = f"Did you mean '{near}'?"
             return Hint(f"unknown word '{last.text}'", advice, last.span)
     return None
+
+
+def _nearest(word: str, known: frozenset[str]) -> str:
+    if len(word) > 20:
+        return ""
+    return (get_close_matches(word, sorted(known), n=1) or [""])[0]
 
 
 def _type_first(

@@ -33,7 +33,7 @@ _WORD: Final = re.compile(
   | (?P<word>    [^\W\d]\w* )
   | (?P<line>    (?: // | \# ) [^\n]* )
   | (?P<long_comment> /\* | ''' )
-  | (?P<arrow>   => | -+-> | \N{RIGHTWARDS ARROW} )
+  | (?P<arrow>   => | -{1,9}-> | \N{RIGHTWARDS ARROW} )
   | (?P<code>    \{= )
   | (?P<number>  -?(?: [0-9]+ (?:\.[0-9]+)? | \.[0-9]+ ) (?:[eE][+-]?[0-9]+)? )
   | (?P<long>    \"\"\" )
@@ -52,9 +52,7 @@ _NEW: Final = re.compile(r"\s*=\s*new\b")
 _LEFT: Final = re.compile(
     r"\((?:interleaved\s*\([\w\s.]*+\)|[\w\s.,])*+\)\s*(?:\+|->|~>)"
 )
-_HOST: Final = re.compile(
-    r"(?:[\w.-]+@)?(?:\[[^\]\s]*\]|[\w-]+(?:\.[\w-]+)*)(?::[0-9]+)?"
-)
+_HOST: Final = re.compile(r"(?:[\w.-]+@)?(?:\[[^\]\s]*\]|[\w.-]+)(?::[0-9]+)?")
 _PACKAGE: Final = re.compile(r"<([^<>\n]*)>")
 _LONG_STRING: Final = re.compile(r'"""(?:[^"\\]++|\\.|"(?!""))*+"""', re.DOTALL)
 _CHAR: Final = re.compile(r"'(?:[^\\]|\\(?:[^xuU0-7]|[xuU0-7][0-9a-fA-F]*))'")

@@ -38,8 +38,8 @@ def nearest_unit(word: str) -> str:
         return "us"
     units = sorted(UNITS)
     lower = word.lower()
-    if lower in UNITS:
-        return lower
+    if lower in UNITS or len(word) > 12:
+        return lower if lower in UNITS else ""
     return (get_close_matches(lower, units, n=1, cutoff=0.5) or [""])[0]
 
 
