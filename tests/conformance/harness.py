@@ -11,16 +11,28 @@ import re
 import shlex
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reactorl import run
+from reactorl.cli import run as run_command
+from reactorl.cli.main import main
+from reactorl.lf.diagnostics import Report
+from reactorl.lf.loaded import Loaded
+from reactorl.lf.resolve import resolve
 from tests.oracle import interpret
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reactorl import Program
     from reactorl.trace import Trace
 
 HERE = Path(__file__).parent
+START = 1_800_000_000_000_000_000
+"""Time of the first tag where runs are compared; the clock counts from there."""
 _RULES = re.compile(r"\bRules? (\d+(?:(?:, | and )\d+)*)")
 _SECTIONS = re.compile(r"\((\d+(?:\.\d+)?(?:, \d+(?:\.\d+)?)*)\)")
 _KEYWORDS = ("exit", "options", "stderr")
@@ -120,12 +132,28 @@ def _header(text: str) -> list[str]:
     return lines
 
 
+@contextlib.contextmanager
+def _captured() -> Iterator[tuple[io.StringIO, io.StringIO]]:
+    """Catch what is printed, and forget the modules that loading a program makes.
+
+    They are numbered if there are several of a name, and the number would show in
+    the digests of objects in a trace.
+    """
+    path, known = list(sys.path), set(sys.modules)
+    out, err = io.StringIO(), io.StringIO()
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            yield out, err
+    finally:
+        sys.path[:] = path
+        for name in sorted(set(sys.modules) - known):
+            if name.startswith("lf_program_"):
+                del sys.modules[name]
+
+
 def run_here(case: Conformance, *options: str) -> Outcome:
     """Run a program by the command line, in this process."""
-    from reactorl.cli.main import main
-
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+    with _captured() as (out, err):
         try:
             status = main(["run", str(case.path), *case.options, *options])
         except SystemExit as end:
@@ -146,30 +174,66 @@ def run_elsewhere(case: Conformance, *options: str) -> Outcome:
     return Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
-def by_oracle(case: Conformance) -> tuple[str, Trace]:
-    """Return what the oracle's run of a program prints, and its trace."""
-    from reactorl.cli import run
-    from reactorl.lf.diagnostics import Report
-    from reactorl.lf.load import Loaded
-    from reactorl.lf.resolve import resolve
+@dataclass(frozen=True)
+class _Ready:
+    """A loaded program with what its target line and its options say."""
 
+    program: Program
+    workers: int | None
+    fast: bool
+    timeout: int | None
+    keepalive: bool | None
+
+
+def _load(case: Conformance) -> _Ready:
     parser = argparse.ArgumentParser()
-    run.add_to(parser.add_subparsers())
+    run_command.add_to(parser.add_subparsers())
     options = parser.parse_args(["run", str(case.path), *case.options])
     report = Report()
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        library = resolve(case.path, report)
-        assert library is not None
-        assert library.main is not None
-        loaded = Loaded.of(library, [library.main])
-        program = loaded.program(report)
-        assert program is not None
-        given = library.properties.timeout
+    library = resolve(case.path, report)
+    assert library is not None
+    assert library.main is not None
+    loaded = Loaded.of(library, [library.main])
+    program = loaded.program(report)
+    assert program is not None
+    said = library.properties
+    return _Ready(
+        program,
+        workers=said.workers,
+        fast=bool(said.fast if options.fast is None else options.fast),
+        timeout=said.timeout if options.timeout is None else options.timeout,
+        keepalive=loaded.keepalive if options.keepalive is None else options.keepalive,
+    )
+
+
+def by_runtime(case: Conformance, *, workers: int, shuffle: int) -> tuple[str, Trace]:
+    """Return what a run prints, and its trace."""
+    with _captured() as (out, _):
+        ready = _load(case)
+        result = run(
+            ready.program,
+            # What is to be single-threaded may say how many threads it sees.
+            workers=1 if ready.workers == 1 else workers,
+            fast=ready.fast,
+            timeout=ready.timeout,
+            keepalive=ready.keepalive,
+            trace="values",
+            start_time=time.time_ns() if case.physical else START,
+            freeze=False,
+            shuffle=shuffle,
+        )
+    return out.getvalue(), result.trace
+
+
+def by_oracle(case: Conformance) -> tuple[str, Trace]:
+    """Return what the oracle's run prints, and its trace."""
+    with _captured() as (out, _):
+        ready = _load(case)
         trace = interpret(
-            program,
-            timeout=given if options.timeout is None else options.timeout,
-            keepalive=loaded.keepalive if options.keepalive is None else options.keepalive,
+            ready.program,
+            timeout=ready.timeout,
+            keepalive=ready.keepalive,
+            start_time=START,
             deep=True,
         )
     return out.getvalue(), trace
