@@ -68,21 +68,25 @@ def own(name: str) -> Callable[[Reactor], object]:
     return lambda instance: instance.__dict__[name]
 
 
-def own_port(name: str, *, full: bool) -> Callable[[Reactor], object]:
-    """Return what finds an own port; ``full`` if rarely needed abilities are used."""
-    if not full:
+def port(
+    name: str, kind: type[FullPort] | None, *, is_multi: bool
+) -> Callable[[Reactor], object]:
+    """Return what finds an own port.
+
+    Args:
+        name: Its name.
+        kind: What to show in place of the runtime's port; None: that itself.
+        is_multi: Whether it is a multiport.
+    """
+    if kind is None:
         return own(name)
-    return lambda instance: full_port(instance.__dict__[name], instance)
-
-
-def mutable_port(name: str) -> Callable[[Reactor], object]:
-    """Return what finds an own mutable input."""
 
     def get(instance: Reactor) -> object:
         view: Any = instance.__dict__[name]
-        if isinstance(view, tuple):
-            return FullMultiPort(MutablePort(port, instance._context) for port in view)
-        return MutablePort(view, instance._context)
+        context = instance._context
+        if is_multi:
+            return FullMultiPort(kind(channel, context) for channel in view)
+        return kind(view, context)
 
     return get
 
@@ -201,13 +205,6 @@ class FullMultiPort(tuple[Any, ...]):
     def is_present(self) -> bool:
         """Whether any channel is present at the current tag."""
         return any(port.is_present for port in self)
-
-
-def full_port(view: Any, instance: Reactor) -> object:  # noqa: ANN401
-    """Return a port with all abilities."""
-    if isinstance(view, tuple):
-        return FullMultiPort(FullPort(port, instance._context) for port in view)
-    return FullPort(view, instance._context)
 
 
 FULL_ABILITIES = frozenset({"intended_tag", "physical_time_of_arrival"})

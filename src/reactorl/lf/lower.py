@@ -313,11 +313,13 @@ class Lowered:
                 name = ref.name.text
                 kind = self._kinds.get(name)
                 if isinstance(kind, syntax.Port):
-                    is_full = "*" in indexed or (name in indexed and kind.width is None)
+                    is_multi = kind.width is not None
+                    shown: type[bodies.FullPort] | None = None
                     if kind.is_mutable:
-                        found[name] = bodies.mutable_port(name)
-                    else:
-                        found[name] = bodies.own_port(name, full=is_full)
+                        shown = bodies.MutablePort
+                    elif "*" in indexed or (name in indexed and not is_multi):
+                        shown = bodies.FullPort
+                    found[name] = bodies.port(name, shown, is_multi=is_multi)
                 elif not isinstance(kind, syntax.Timer):
                     found[name] = bodies.own(name)
         for name, ports in contained.items():
