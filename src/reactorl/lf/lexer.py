@@ -144,6 +144,8 @@ class Lexer:
                 problem = self._comment(match)
                 if problem:
                     return problem
+            elif self._before == "at" and (host := _HOST.match(text, self._at)):
+                return self._token("HOST", self._at, host.end())
             elif group == "word":
                 return self._word(match)
             elif group == "mark":
@@ -189,8 +191,6 @@ class Lexer:
             if not self._ends_properties(word, end):
                 return self._property(start)
             self._properties = 0
-        if before == "at" and (host := _HOST.match(self._text, start)):
-            return self._token("HOST", start, host.end())
         if before == "@" or (before == "." and not self._first):
             return self._token("NAME", start, end)
         if word in KEYWORDS:
@@ -277,10 +277,6 @@ class Lexer:
         return self._token(";" if mark[0] == ";" else mark, start, end)
 
     def _opening(self, mark: str, start: int, end: int) -> Token:
-        if mark == "[" and self._before == "at":
-            host = _HOST.match(self._text, start)
-            if host:
-                return self._token("HOST", start, host.end())
         if self._properties:
             self._properties += 1
         elif mark == "{" and (self._before_that, self._before) == ("target", "NAME"):
