@@ -47,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     args = list(sys.argv[1:] if argv is None else argv)
     if args[:1] == ["run"]:
-        from reactorl.cli.run import normalised
+        from reactorl.cli.run_options import normalised
 
         args = normalised(args)
     parsed = _parser(args).parse_args(args)

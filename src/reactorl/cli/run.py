@@ -7,13 +7,12 @@ import argparse
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
+from reactorl.cli.run_options import add_options
 from reactorl.lf.diagnostics import Report, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from reactorl._program.program import Program
     from reactorl.lf.loaded import Loaded
 
@@ -24,8 +23,6 @@ exit status: 0 at a normal end, 1 after an exception in a body, n after exit(n) 
 body, 2 if the program is wrong and was not started.
 """
 T = TypeVar("T")
-LEVELS = ("error", "warn", "info", "log", "debug")
-_TRUTH = {"true": True, "false": False, "1": True, "0": False}
 
 
 def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -34,52 +31,9 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "run",
         description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
-    parser.add_argument("file", type=Path, metavar="FILE.lf")
-    lf = parser.add_argument_group("options of LF's runtime")
-    switch: Any = {"nargs": "?", "const": True, "type": _truth, "metavar": "true|false"}
-    lf.add_argument("-f", "--fast", help="do not wait for physical time", **switch)
-    lf.add_argument(
-        "-o",
-        "--timeout",
-        nargs="+",
-        action=_Time,
-        metavar=("N", "UNIT"),
-        help="logical time at which to end, e.g. 5 s",
-    )
-    lf.add_argument("-k", "--keepalive", help="wait when no event is left", **switch)
-    lf.add_argument(
-        "-w", "--workers", type=_count, metavar="N", help="threads; 0: one per core"
-    )
-    lf.add_argument(
-        "-m",
-        "--start-time-multiple",
-        nargs="+",
-        action=_Time,
-        metavar=("N", "UNIT"),
-        help="round the start time up to a multiple",
-    )
-    lf.add_argument("-i", "--id", metavar="ID", help="the federation's identifier")
-    lf.add_argument("-r", "--rti", metavar="HOST:PORT", help="has no effect here")
-    lf.add_argument(
-        "-l",
-        "--logging",
-        type=str.lower,
-        choices=LEVELS,
-        help="how much to say on stderr (default: warn)",
-    )
-    ours = parser.add_argument_group("further options")
-    ours.add_argument(
-        "--seed", type=int, metavar="N", help="where random numbers begin (default: 0)"
-    )
-    ours.add_argument(
-        "--trace", type=Path, metavar="FILE", help="write what happened to a file"
-    )
-    ours.add_argument(
-        "--check",
-        action="store_true",
-        help="find values that are changed after they were sent; slow",
-    )
+    add_options(parser)
     parser.set_defaults(command=command)
 
 
@@ -87,6 +41,9 @@ def command(args: argparse.Namespace) -> int:
     """Run the file that was named; return the exit status."""
     report = Report()
     level = args.logging
+    _line_by_line()
+    if args.seed is not None:
+        _seed_globals(args.seed)  # before preambles, which may draw, too
     try:
         started = _load(args.file, report)
         if started is None:
@@ -126,6 +83,7 @@ def _load(path: Path, report: Report) -> tuple[Loaded, Program] | None:
 
 
 def _run(loaded: Loaded, program: Program, args: argparse.Namespace) -> int:
+    from reactorl._runtime.options import MOST_WORKERS
     from reactorl._runtime.run import run
 
     properties, main = loaded.library.properties, loaded.library.main
@@ -135,18 +93,15 @@ def _run(loaded: Loaded, program: Program, args: argparse.Namespace) -> int:
         print(f"reactorl: {main.name} is federated: {note}", file=sys.stderr)
         if args.id:
             loaded.lowering.lf._federation_id = args.id
-    if args.seed is not None:
-        _seed_globals(args.seed)
     trace = args.trace
     if trace is None and properties.tracing is not None:
         trace = Path(f"{properties.tracing}.trace")
     tracepoints = loaded.lowering.tracepoints
     tracepoints.enabled = trace is not None
-    _line_by_line()
-    workers = properties.workers if args.workers is None else args.workers or None
+    workers = _either(args.workers, properties.workers)
     result = run(
         program,
-        workers=workers,
+        workers=min(workers, MOST_WORKERS) if workers else None,
         fast=_either(args.fast, properties.fast) or False,
         timeout=_either(args.timeout, properties.timeout),
         keepalive=_either(args.keepalive, loaded.keepalive),
@@ -157,8 +112,13 @@ def _run(loaded: Loaded, program: Program, args: argparse.Namespace) -> int:
         freeze=False,
     )
     if trace is not None:
-        result.save_trace(trace)
-        tracepoints.save(trace.with_name(f"{trace.name}.events.jsonl"))
+        try:
+            result.save_trace(trace)
+            tracepoints.save(trace.with_name(f"{trace.name}.events.jsonl"))
+        except OSError as error:
+            note = f"cannot be written: {error.strerror}"
+            print(f"reactorl: the trace {trace} {note}", file=sys.stderr)
+            return 1
     if (args.logging or properties.logging) in ("info", "log", "debug"):
         print(f"reactorl: {result.summary()}", file=sys.stderr)
     return 0
@@ -178,9 +138,11 @@ def _seed_globals(seed: int) -> None:
     import random  # noqa: TID251
 
     random.seed(seed)
-    numpy = sys.modules.get("numpy")
-    if numpy is not None:
-        numpy.random.seed(seed % 2**32)
+    try:
+        import numpy as np
+    except ImportError:
+        return
+    np.random.seed(seed % 2**32)  # noqa: TID251
 
 
 def _line_by_line() -> None:
@@ -204,65 +166,3 @@ def _status(error: SystemExit) -> int:
         return error.code
     print(error.code, file=sys.stderr)
     return 1
-
-
-# -- kinds of values ------------------------------------------------------------------
-
-
-def _truth(text: str) -> bool:
-    try:
-        return _TRUTH[text.lower()]
-    except KeyError:
-        msg = f"'{text}' is neither true nor false"
-        raise argparse.ArgumentTypeError(msg) from None
-
-
-def _count(text: str) -> int:
-    try:
-        number = int(text)
-    except ValueError:
-        number = -1
-    if number < 0:
-        msg = f"'{text}' is not a number of workers"
-        raise argparse.ArgumentTypeError(msg)
-    return number
-
-
-class _Time(argparse.Action):
-    """``--timeout 5 s`` as well as ``--timeout "5 s"``."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: object,
-        option_string: str | None = None,
-    ) -> None:
-        from reactorl.lf.diagnostics import nearest
-        from reactorl.lf.times import UNITS
-
-        words = " ".join(values).split() if isinstance(values, list) else []
-        text = "".join(words)
-        digits = text[: len(text) - len(text.lstrip("0123456789"))]
-        unit = text[len(digits) :]
-        if not digits or (unit not in UNITS and not (unit == "" and int(digits) == 0)):
-            advice = (
-                nearest(unit, UNITS) if digits and unit else "Write for example: 5 s"
-            )
-            parser.error(
-                f"argument {option_string}: {' '.join(words)!r} is not a time. {advice}"
-            )
-        setattr(namespace, self.dest, int(digits) * UNITS.get(unit, 1))
-
-
-def normalised(args: Sequence[str]) -> list[str]:
-    """Return arguments in which switches never swallow the file's name."""
-    found: list[str] = []
-    for n, arg in enumerate(args):
-        found.append(arg)
-        following = args[n + 1].lower() if n + 1 < len(args) else ""
-        if arg in ("-f", "--fast", "-k", "--keepalive") and following not in _TRUTH:
-            found[-1] = f"{arg}=true" if arg.startswith("--") else arg
-            if not arg.startswith("--"):
-                found.append("true")
-    return found
