@@ -8,6 +8,7 @@ they get the ``.lf`` file and the lines there, so they need to know nothing of L
 from __future__ import annotations
 
 import ast
+import linecache
 import sys
 import warnings
 from typing import TYPE_CHECKING, Any
@@ -111,7 +112,10 @@ def statements(code: syntax.Code, source: Source) -> list[ast.stmt]:
 
 def moved(tree: ast.AST, block: PythonBlock, source: Source, lines_before: int) -> None:
     """Give every node of a block its place in the source."""
-    places = [source.line_and_column(offset) for offset in block.offsets]
+    places = [
+        _place(line, offset, source)
+        for line, offset in zip(block.lines, block.offsets, strict=True)
+    ]
     if not places:
         return
     last = len(places) - 1
@@ -124,10 +128,30 @@ def moved(tree: ast.AST, block: PythonBlock, source: Source, lines_before: int) 
             if line is None:
                 continue
             n = max(0, min(line - 1 - lines_before, last))
-            start, column = places[n]
+            start, shift = places[n]
             setattr(node, line_name, start)
-            shifted = getattr(node, column_name, 0) + column - 1
+            shifted = getattr(node, column_name, 0) + shift
             setattr(node, column_name, max(0, shifted))
+
+
+def _place(text: str, offset: int, source: Source) -> tuple[int, int]:
+    """Return which line of the source one of a block is, and how far it is shifted.
+
+    Python counts columns in bytes of UTF-8.
+    """
+    blanks = len(text) - len(text.lstrip())  # of which some may not be in the source
+    line, column = source.line_and_column(offset + blanks)
+    before = source.line(line)[: column - 1]
+    return line, len(before.encode()) - blanks
+
+
+def keep_text(source: Source) -> None:
+    """Let tracebacks and debuggers find the text when the file's path fails them.
+
+    A relative path does so after a change of directory.
+    """
+    lazily: Any = (lambda: source.text,)  # how linecache keeps what it may ask for
+    linecache.cache.setdefault(str(source.path), lazily)
 
 
 def _compiled(module: ast.Module, source: Source) -> Any:  # noqa: ANN401

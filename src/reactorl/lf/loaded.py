@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from reactorl.errors import ReactorlError
 from reactorl.lf.api import Lf, visible_names
-from reactorl.lf.code import Compiler
+from reactorl.lf.code import Compiler, keep_text
 from reactorl.lf.diagnostics import Report
 from reactorl.lf.elaboration import elaborated
 from reactorl.lf.lower import Lowering
@@ -114,6 +114,8 @@ class Loaded:
             directory = str(path.parent)
             if directory not in sys.path:
                 sys.path.insert(0, directory)
+        for file in library.files:
+            keep_text(file.source)
         compiler = Compiler(namespace)
         for file in _contributing(library, wanted):
             for preamble in file.tree.preambles:
