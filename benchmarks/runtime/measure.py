@@ -44,11 +44,14 @@ class ChildError(RuntimeError):
 class Child:
     """A process that answers, line by line."""
 
+    module = "benchmarks.runtime.child"
+    """What it runs."""
+
     def __init__(
         self, interpreter: str, what: str, *words: str, **more: object
     ) -> None:
         request = json.dumps({"what": what, **more})
-        command = [interpreter, "-m", "benchmarks.runtime.child", request, *words]
+        command = [interpreter, "-m", self.module, request, *words]
         try:
             self._process = subprocess.Popen(
                 command,
@@ -184,6 +187,9 @@ class Feelers:
 class Turns:
     """Jobs that are measured in turns, once."""
 
+    child = Child
+    """What measures a job."""
+
     def __init__(
         self,
         interpreter: str,
@@ -220,7 +226,7 @@ class Turns:
 
     def _start(self, job: Job) -> None:
         try:
-            child = Child(
+            child = self.child(
                 self._interpreter,
                 "measure",
                 job=asdict(job),

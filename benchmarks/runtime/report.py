@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.markup import escape
 from rich.table import Table
@@ -66,6 +66,7 @@ class Report:
     settings: dict[str, Any]
     results: Results
     checks: Sequence[Check]
+    title: ClassVar[str] = "Runtime benchmarks"
 
     def grids(self) -> list[Grid]:
         """Return all tables."""
@@ -180,7 +181,7 @@ class Report:
         spread = self.results.spread(job, typical_time)
         ratio = self.results.ratio(job, replace(job, engine="plain"))
         return (
-            "" if spread is None else _duration(spread),
+            "" if spread is None else duration(spread),
             "" if ratio is None else f"{ratio.median:.2f}x",
         )
 
@@ -202,7 +203,7 @@ class Report:
                     f"{job.case} {'objects' if job.engine == 'plain' else 'reactors'}",
                     job.python,
                     job.engine,
-                    _duration(build),
+                    duration(build),
                     f"{memory.median / 2**20:.1f} MiB",
                     f"{memory.median / int(job.case):.0f} B",
                 )
@@ -223,7 +224,7 @@ class Report:
             )
         columns = ("claim", "Python", "measured", "sets", "promised", "verdict")
         left_out = len(self.checks) - len(rows)
-        title = "What the runtime promises"
+        title = "What is promised"
         if left_out:
             title += f" ({left_out} promises were not measured)"
         return Grid(title, columns, tuple(rows), words=2)
@@ -244,7 +245,7 @@ class Report:
         notes = [f"Caution: {text}" for text in self.warnings()]
         notes += [f"Error: {text}" for text in self.errors()]
         parts = [
-            "# Runtime benchmarks\n",
+            f"# {self.title}\n",
             *(grid.as_markdown() for grid in self.grids()),
         ]
         text = "\n".join([*parts, *notes]) + "\n"
@@ -301,7 +302,8 @@ def _spread_json(spread: Spread | None) -> dict[str, Any] | None:
     }
 
 
-def _duration(spread: Spread) -> str:
+def duration(spread: Spread) -> str:
+    """Return a time in words, and how far it spreads."""
     middle = spread.median
     off = max(spread.high - middle, middle - spread.low) / middle
     for factor, unit in ((1e6, "µs"), (1e3, "ms")):
