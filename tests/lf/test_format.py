@@ -117,7 +117,7 @@ def untidy(draw: st.DrawFn) -> str:
 
 
 @given(text=untidy())
-@settings(suppress_health_check=list(HealthCheck), deadline=None, max_examples=150)
+@settings(suppress_health_check=list(HealthCheck), deadline=None, max_examples=100)
 def test_only_looks_change_wherever_comments_and_blanks_stand(text: str) -> None:
     assert_only_looks_change(text)
 

@@ -263,3 +263,22 @@ def test_only_comments_are_a_file_too() -> None:
     assert formatted("\n\n  // nothing yet  \n\n\n# more") == (
         "// nothing yet\n\n# more\n"
     )
+
+
+def test_a_comment_before_an_item_in_braces_stays_before_it() -> None:
+    check(
+        """
+        target Python {
+          a: [
+            1, /* one */ {}]
+        }
+        """,
+        """
+        target Python {
+          a: [
+            1, /* one */
+            {}
+          ]
+        }
+        """,
+    )

@@ -51,14 +51,19 @@ def attach(pieces: Pieces, source: Source, comments: tuple[Comment, ...]) -> Non
     """
     walk = _Walk(source, comments)
     delayed = Gap()
+    before: Token | Layout = Layout.LINE
     for piece in pieces:
+        before, previous = piece, before
         if isinstance(piece, Layout):
             continue
         gap = walk.gap_before(piece)
         if delayed.comments:
             gap = _joined(delayed, gap)
             delayed = Gap()
-        if piece.mark in (",", "{") and _ends_line(gap):
+        goes_first = piece.mark == "," or (
+            piece.mark == "{" and previous is Layout.SPACE
+        )
+        if goes_first and _ends_line(gap):
             # `a // why` and on the next line `,`: the comma goes before the comment.
             delayed, gap = gap, Gap()
         piece.gap = gap
