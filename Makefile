@@ -134,8 +134,9 @@ $(PACKAGE_VENVS:%=.venv/%/.deps): .venv/%/.deps: pyproject.toml .venv/%/.python
 
 # Directories are among the prerequisites: they change when a file is added or removed.
 $(PACKAGE_VENVS:%=.venv/%/.built): .venv/%/.built: \
-    .venv/%/.deps CMakeLists.txt $(shell find cpp/include cpp/src cpp/bind)
-	$(PIP_INSTALL) --no-build-isolation --no-deps -C build-dir=build/$* \
+    .venv/%/.deps CMakeLists.txt $(shell find cpp/include cpp/src cpp/bind) \
+    $(shell find src -type d -not -name __pycache__)
+	$(PIP_INSTALL) --no-build-isolation -C build-dir=build/$* \
 	  -C cmake.define.REACTORL_WERROR=ON --editable .
 	@touch $@
 
