@@ -55,7 +55,7 @@ def _python(
     """Recognise statements of Python."""
     last = before[-1] if before else None
     at = token
-    if last is not None and last.first and last.text in _PYTHON and not token.first:
+    if last is not None and last.kind == "NAME" and last.text in _PYTHON:
         at = last
     if at.text in _PYTHON and (in_file or in_reactor or at is last):
         return Hint(f"'{at.text}' belongs to Python", _PYTHON[at.text], at.span)
@@ -135,7 +135,7 @@ def _advice(token: Token, last: Token | None, expected: set[str]) -> str:
     """Return advice for words that need no other message."""
     if token.kind == ":" and "CODE" in expected:
         return "A body stands between {= and =}"
-    if "CODE" in expected and not {"->", "STRING"} & expected and token.kind != END:
+    if "CODE" in expected and not {"->", "INT"} & expected and token.kind != END:
         return "A body is written {= ... =}"
     if token.kind == "=" and "->" in expected:
         return "Ports are connected with '->'; an instance is written: name = new R()"
@@ -143,6 +143,6 @@ def _advice(token: Token, last: Token | None, expected: set[str]) -> str:
         return f"An instance is written: name = new {token.text}()"
     if expected == {"->", "~>"} or ("->" in expected and "~>" in expected):
         return "A connection is written: a.out -> b.in"
-    if "]" in expected and "+" in expected:
+    if "+" in expected and token.text.startswith("-"):
         return "A width is a number, a parameter, or a sum of these."
     return ""

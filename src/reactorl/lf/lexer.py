@@ -104,7 +104,7 @@ class Lexer:
         self._before = ""  # kinds of the last word and of the one before it
         self._before_that = ""
         self._open: list[str] = []
-        self._properties = 0  # how many brackets of a property list are open
+        self._properties = 0  # how many brackets are open in a property list, or 0
         self._long_strings_end = True
 
     def next(self) -> Token:
@@ -255,11 +255,11 @@ class Lexer:
         if mark in "([{":
             return self._opening(mark, start, end)
         if mark in _CLOSES:
-            if self._properties:
-                self._properties -= 1
             if _CLOSES[mark] in self._open:
                 while self._open.pop() != _CLOSES[mark]:
                     pass
+            if len(self._open) < self._properties:
+                self._properties = 0
         elif mark == "<" and before == "from":
             package = _PACKAGE.match(text, start)
             if package:
@@ -277,10 +277,8 @@ class Lexer:
         return self._token(";" if mark[0] == ";" else mark, start, end)
 
     def _opening(self, mark: str, start: int, end: int) -> Token:
-        if self._properties:
-            self._properties += 1
-        elif mark == "{" and (self._before_that, self._before) == ("target", "NAME"):
-            self._properties = 1
+        if mark == "{" and (self._before_that, self._before) == ("target", "NAME"):
+            self._properties = len(self._open) + 1
         if len(self._open) == DEEPEST:
             token = self._token("?", start, end)
             token.problem = slips.too_deep(DEEPEST)

@@ -190,6 +190,7 @@ class _Parser:
         )
         self._error(opening.span, "this '{' is not closed", "Add the missing '}'.")
         machine.feed(recovery.supplied("}", machine.history[-1].end))
+        machine.settle(self._token.start)
 
     def _give_up(self) -> None:
         """Give up what cannot be understood, and go on behind it."""

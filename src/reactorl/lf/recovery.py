@@ -18,7 +18,7 @@ from reactorl.lf.words import CLASS_STARTS, FILE_WORDS, KEYWORDS, MEMBER_WORDS
 if TYPE_CHECKING:
     from reactorl.lf.machine import Machine
 
-_SUPPLIED: Final = (")", "]", "=", "new", "->", ",", "(")
+_SUPPLIED: Final = (")", "]", "new", "->")
 LEVELS: Final = ("entry", "member", "item")
 """What is given up if it cannot be understood."""
 _HANDLERS: Final = frozenset(["tardy", "STAA", "STP", "deadline"])
@@ -31,7 +31,9 @@ def missing_word(machine: Machine, token: Token, following: Token) -> str | None
         return None
     # Plain braces may be meant to hold code.
     kind = "CODE" if token.kind == "{" and machine.fits(")", "CODE") else token.kind
-    fitting = [word for word in _SUPPLIED if machine.fits(word, kind)]
+    # Two names are a list; a name and a value are an assignment.
+    last = (",", "=") if kind == "NAME" else ("=", ",")
+    fitting = [word for word in _SUPPLIED + last if machine.fits(word, kind)]
     for word in fitting:
         if machine.fits(word, kind, following.kind):
             return word
@@ -51,10 +53,10 @@ def left_open(machine: Machine) -> Token | None:
 
 def drop_attributes(machine: Machine) -> None:
     """Take attributes from the stack that are not followed by a member."""
-    while machine.values and machine.fits("@") and not machine.fits("}"):
+    while machine.values and not machine.fits("}"):
         value = machine.values[-1]
-        nodes = value if isinstance(value, list | tuple) else ()
-        if not nodes or not isinstance(nodes[0], syntax.Attribute):
+        nodes = value if isinstance(value, list | tuple) else (value,)
+        if nodes and not isinstance(nodes[0], syntax.Attribute):
             return
         machine.drop(1)
 
@@ -123,7 +125,7 @@ class Skipper:
     def _keeps_in_entry(self, kind: str) -> bool:
         if kind in CLASS_STARTS:
             return True
-        return not self._round and not self._curly and kind in (",", "}")
+        return not self._curly and (kind == "}" or (kind == "," and not self._round))
 
     def _keeps_in_member(self, token: Token) -> bool:
         kind = token.kind

@@ -120,13 +120,12 @@ class TreeBuilder(ValueBuilder):
         head, *members = parts
         attributes, modifiers, name, generics, params, host, bases = head
         words = [m.text for m in modifiers]
-        for token in modifiers[1:]:
-            if token.text in words[: words.index(token.text)] or (
-                {"main", "federated"} <= set(words) and token.text != "realtime"
-            ):
+        kinds = [word for word in words if word != "realtime"]
+        for n, token in enumerate(modifiers):
+            before = words[:n]
+            if token.text in before or (token.text in kinds and kinds[0] in before):
                 self.refuse(token.span, f"one word too many: '{token.text}'", "")
                 break
-        kinds = [w for w in words if w != "realtime"]
         return syntax.Reactor(
             name and name_of(name),
             tuple(members),
