@@ -184,6 +184,10 @@ auto action_schedule(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
   }
   Time extra = 0;
   if (delay != nullptr && !to_duration(delay, extra)) return nullptr;
+  if (extra < 0 &&
+      PyErr_WarnEx(PyExc_RuntimeWarning, "a negative delay counts as none", 1) < 0) {
+    return nullptr;
+  }
   if (value == nullptr) value = Py_None;
   if (action.physical) {
     if (!schedule_physical(action.session, action.trigger, extra, value)) return nullptr;

@@ -11,6 +11,7 @@ import re
 import shlex
 import subprocess
 import sys
+import warnings
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -142,7 +143,15 @@ def _captured() -> Iterator[tuple[io.StringIO, io.StringIO]]:
     path, known = list(sys.path), set(sys.modules)
     out, err = io.StringIO(), io.StringIO()
     try:
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        with (
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(err),
+            warnings.catch_warnings(),
+        ):
+            warnings.simplefilter("default")  # as users see them, not as errors
+            warnings.showwarning = lambda message, kind, *_, **__: print(
+                f"{kind.__name__}: {message}", file=err
+            )
             yield out, err
     finally:
         sys.path[:] = path

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
             A logical action counts from the current tag, a physical one from the wall
             clock. It never happens at the current tag: no delay means the next
-            microstep. Events after the final tag are discarded.
+            microstep, and so does a negative delay, with a warning. Events after the
+            final tag are discarded.
             """
 else:
 

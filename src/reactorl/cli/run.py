@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -88,6 +89,8 @@ def _run(loaded: Loaded, program: Program, args: argparse.Namespace) -> int:
 
     properties, main = loaded.library.properties, loaded.library.main
     assert main is not None
+    if (args.logging or properties.logging) == "error":
+        warnings.simplefilter("ignore")
     if main.tree.kind == "federated":
         note = "the federates run in one process; real federation comes later"
         print(f"reactorl: {main.name} is federated: {note}", file=sys.stderr)
