@@ -73,6 +73,9 @@ def in_reactor(text: str) -> list[str]:
          "1:23: expected '{=' after ')', found '}' | A body is written {= ... =}"),
         ("reaction(a) {= =} deadline {= =}",
          "1:40: expected '(' after 'deadline', found a code block"),
+        ("reaction(a) {= =} deadline(0) {= =} tardy {= =}",
+         "1:49: expected '}' or a member of the reactor after a code block, "
+         "found 'tardy' | 'tardy' stands after the body, before 'deadline'."),
         ("def f(self): pass",
          "1:13: 'def' belongs to Python "
          "| A method is written: method name(a, b) {= ... =}"),

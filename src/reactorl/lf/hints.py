@@ -133,6 +133,8 @@ def _type_first(
 
 def _advice(token: Token, last: Token | None, expected: set[str]) -> str:
     """Return advice for words that need no other message."""
+    if token.kind in ("tardy", "STAA", "STP"):
+        return f"'{token.text}' stands after the body, before 'deadline'."
     if token.kind == ":" and "CODE" in expected:
         return "A body stands between {= and =}"
     if "CODE" in expected and not {"->", "INT"} & expected and token.kind != END:
