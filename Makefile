@@ -65,7 +65,7 @@ sanitize: .venv/gil/.deps ## Run the C++ tests under the sanitizers
 
 CPP_FILES = $(shell find cpp -name '*.cpp' -o -name '*.hpp')
 
-.PHONY: lint format stubs
+.PHONY: lint format stubs grammar
 lint: .venv/lint/.deps ## Check style, types and formatting
 	.venv/lint/bin/ruff check
 	.venv/lint/bin/ruff format --check
@@ -80,6 +80,9 @@ format: .venv/lint/.deps ## Format all code, and fix what can be fixed
 stubs: .venv/gil/.built ## Generate the extension's type stub anew
 	.venv/gil/bin/python -m nanobind.stubgen -m reactorl._core -p cpp/bind/stub.pat \
 	  -o src/reactorl/_core.pyi
+
+grammar: .venv/gil/.deps ## Generate the tables of the LF grammar anew
+	.venv/gil/bin/python tools/lf_grammar.py
 
 # --- Things worth seeing ------------------------------------------------------------
 
