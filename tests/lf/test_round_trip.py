@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
 
 from reactorl.lf import syntax
 from reactorl.lf.diagnostics import Report
@@ -61,19 +62,9 @@ def test_our_programs_are_the_same_after_parse_print_parse(path: Path) -> None:
 def test_strategies_make_every_node_with_every_field() -> None:
     seen: dict[str, set[object]] = {}
 
-    @given(tree=trees.files)
-    @settings(
-        max_examples=600,
-        derandomize=True,
-        database=None,
-        deadline=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
-    def collect(tree: syntax.File) -> None:
-        _collect(tree, seen)
-
-    collect()
+    # Parts by themselves as well, or rare fields would take thousands of files.
+    for strategy in (trees.files, trees.dicts, trees.modes, trees.reactions):
+        _sample(strategy, seen)
 
     missing = [
         f"{kind.__name__}.{name}: {sorted(map(str, wanted - found))}"
@@ -82,6 +73,24 @@ def test_strategies_make_every_node_with_every_field() -> None:
         if not wanted <= (found := seen.get(f"{kind.__name__}.{name}", set()))
     ]
     assert not missing, missing
+
+
+def _sample(
+    strategy: st.SearchStrategy[syntax.Node], seen: dict[str, set[object]]
+) -> None:
+    @given(tree=strategy)
+    @settings(
+        max_examples=300,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    def collect(tree: syntax.Node) -> None:
+        _collect(tree, seen)
+
+    collect()
 
 
 def _kinds() -> list[type[syntax.Node]]:
