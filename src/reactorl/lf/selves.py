@@ -18,14 +18,27 @@ if TYPE_CHECKING:
     from reactorl._decl.reactor import Reactor
     from reactorl.lf.tracepoints import Tracepoints
 
-_OFFERED = frozenset({"random", "np_random", "seed"})
-"""What the reactor lends where the program has no such name itself."""
+
+class _Lent:
+    """What the reactor lends where the program has no such name itself.
+
+    Not in ``__getattr__``, which would make every access to state slower.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, me: Self | None, cls: type[Self]) -> Any:  # noqa: ANN401
+        return self if me is None else getattr(me.__lf_reactor__, self._name)
 
 
 class Self:
     """The base of all; a subclass per reactor class has its methods and preambles."""
 
     bank_index = 0
+    random = _Lent("random")
+    np_random = _Lent("np_random")
+    seed = _Lent("seed")
     __lf_reactor__: Reactor
     __lf_tracepoints__: Tracepoints
 
@@ -49,12 +62,6 @@ class Self:
     def tracepoint_user_value(self, handle: int, value: int) -> None:
         """Note a number, at the current tag."""
         self.__lf_tracepoints__.note(self.__lf_reactor__, handle, value)
-
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
-        if name in _OFFERED:
-            return getattr(self.__lf_reactor__, name)
-        msg = f"reactor {type(self).__name__} has no state or parameter {name!r}"
-        raise AttributeError(msg, name=name, obj=self)
 
 
 def self_class(

@@ -7,58 +7,52 @@ not count, so a tree equals the one of the same program formatted differently.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, TypeAlias
 
+from reactorl.lf.node import FrozenNode
 from reactorl.lf.source import NOWHERE, Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
+class Node(FrozenNode):
     """Anything that a stretch of text says."""
 
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 # -- names and expressions ----------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
 class Name(Node):
     """An identifier, where it is declared or used."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
 class String(Node):
     """A string in double quotes, one or three; ``text`` includes them."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
 class Char(Node):
     """A character in single quotes; ``text`` includes them."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
 class Number(Node):
     """A number as written, with its sign."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
 class Bool(Node):
     """``true``, ``True``, ``false`` or ``False``."""
 
     value: bool
 
 
-@dataclass(frozen=True, slots=True)
 class Time(Node):
     """``5 ms``, ``forever`` or ``never``. A bare ``0`` is a ``Number``.
 
@@ -71,21 +65,18 @@ class Time(Node):
     unit: str
 
 
-@dataclass(frozen=True, slots=True)
 class ParamRef(Node):
     """A parameter's name, used as a value."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
 class Code(Node):
     """What stands between ``{=`` and ``=}``, verbatim; ``span`` includes the marks."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
 class List(Node):
     """``[a, b]``."""
 
@@ -95,14 +86,12 @@ class List(Node):
 Expr: TypeAlias = "String | Char | Number | Bool | Time | ParamRef | Code | List"
 
 
-@dataclass(frozen=True, slots=True)
 class Type(Node):
     """A type annotation, as written without the colon; an error for Python."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
 class AttributeArg(Node):
     """One argument of an attribute; a bare name is a ``ParamRef``."""
 
@@ -110,7 +99,6 @@ class AttributeArg(Node):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
 class Attribute(Node):
     """``@label("x")``. Without parentheses ``args`` is None."""
 
@@ -121,14 +109,12 @@ class Attribute(Node):
 # -- the head of a file -------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
 class Path(Node):
     """A bare word or path as a property's value: ``log``, ``NP``, ``a/b.py``."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
 class Entry(Node):
     """``key: value``; the key as written, a string keeps its quotes."""
 
@@ -137,14 +123,12 @@ class Entry(Node):
     key_span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
 class Dict(Node):
     """``{key: value, ...}``."""
 
     entries: tuple[Entry, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class ItemList(Node):
     """``[item, ...]`` as a property's value."""
 
@@ -154,7 +138,6 @@ class ItemList(Node):
 Item: TypeAlias = "Dict | ItemList | String | Char | Number | Bool | Time | Path"
 
 
-@dataclass(frozen=True, slots=True)
 class Target(Node):
     """``target Python {...}``."""
 
@@ -162,7 +145,6 @@ class Target(Node):
     properties: Dict | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class ImportedName(Node):
     """``Name`` or ``Name as Alias``."""
 
@@ -170,14 +152,12 @@ class ImportedName(Node):
     alias: Name | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class Package(Node):
     """``<pkg/File.lf>``; ``text`` is what stands between the angles, trimmed."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
 class Import(Node):
     """``import A, B as C from "file.lf"`` or ``from <package/File.lf>``."""
 
@@ -185,7 +165,6 @@ class Import(Node):
     origin: String | Package
 
 
-@dataclass(frozen=True, slots=True)
 class Preamble(Node):
     """``preamble {= ... =}`` of a file or a reactor."""
 
@@ -196,7 +175,6 @@ class Preamble(Node):
 # -- what a reactor contains --------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
 class Width(Node):
     """``[2 + n]``: a sum of numbers and parameters; empty for ``[]``.
 
@@ -206,7 +184,6 @@ class Width(Node):
     terms: tuple[int | Name | Code, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class Ref(Node):
     """A port, action, timer, mode, watchdog or ``child.port``."""
 
@@ -216,14 +193,12 @@ class Ref(Node):
     alias: Name | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class Builtin(Node):
     """``startup``, ``shutdown`` or ``reset`` as a trigger."""
 
     kind: Literal["startup", "shutdown", "reset"]
 
 
-@dataclass(frozen=True, slots=True)
 class ModeChange(Node):
     """``reset(M)`` or ``history(M)`` as an effect; a plain ``M`` is a ``Ref``."""
 
@@ -235,7 +210,6 @@ Trigger: TypeAlias = "Ref | Builtin"
 Effect: TypeAlias = "Ref | ModeChange"
 
 
-@dataclass(frozen=True, slots=True)
 class Param(Node):
     """A parameter of a reactor."""
 
@@ -245,7 +219,6 @@ class Param(Node):
     type: Type | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class State(Node):
     """``reset state x = e``."""
 
@@ -256,7 +229,6 @@ class State(Node):
     type: Type | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class MethodParam(Node):
     """A parameter of a method."""
 
@@ -264,7 +236,6 @@ class MethodParam(Node):
     type: Type | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class Method(Node):
     """``method f(a, b) {= =}``."""
 
@@ -275,7 +246,6 @@ class Method(Node):
     type: Type | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class Port(Node):
     """``mutable input[n] x`` or ``output y``."""
 
@@ -287,7 +257,6 @@ class Port(Node):
     type: Type | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class Timer(Node):
     """``timer t(offset, period)``."""
 
@@ -297,7 +266,6 @@ class Timer(Node):
     attributes: tuple[Attribute, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
 class Action(Node):
     """``logical action a(min_delay, min_spacing, "policy")``."""
 
@@ -310,7 +278,6 @@ class Action(Node):
     type: Type | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class Watchdog(Node):
     """``watchdog w(timeout) -> a {= =}``."""
 
@@ -321,14 +288,12 @@ class Watchdog(Node):
     attributes: tuple[Attribute, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
 class Host(Node):
     """``at user@host:port``, as written without the ``at``."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
 class Argument(Node):
     """``p = e`` in an instantiation."""
 
@@ -336,7 +301,6 @@ class Argument(Node):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
 class Instance(Node):
     """``c = new[n] Class(p = e) at host``."""
 
@@ -349,7 +313,6 @@ class Instance(Node):
     attributes: tuple[Attribute, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
 class Connection(Node):
     """``(a.x, b.x)+ -> c.y after 1 ms serializer "proto"``.
 
@@ -367,7 +330,6 @@ class Connection(Node):
     attributes: tuple[Attribute, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
 class Deadline(Node):
     """``deadline(d) {= =}``; the handler may be missing."""
 
@@ -375,7 +337,6 @@ class Deadline(Node):
     code: Code | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class Tardy(Node):
     """``tardy {= =}``, or in old words ``STAA(d) {= =}`` or ``STP(d) {= =}``."""
 
@@ -384,7 +345,6 @@ class Tardy(Node):
     code: Code | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class Reaction(Node):
     """``reaction name(triggers) sources -> effects {= =}``, and its further clauses.
 
@@ -404,7 +364,6 @@ class Reaction(Node):
     attributes: tuple[Attribute, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
 class Mode(Node):
     """``initial mode M { ... }``."""
 
@@ -420,7 +379,6 @@ Member: TypeAlias = (
 )
 
 
-@dataclass(frozen=True, slots=True)
 class Reactor(Node):
     """A reactor class.
 
@@ -442,14 +400,12 @@ class Reactor(Node):
 # -- a file -------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
 class Comment(Node):
     """A comment with its marks: ``//``, ``#``, ``/* */`` or ``''' '''``."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
 class File(Node):
     """A ``.lf`` file, in the only order the grammar knows."""
 
