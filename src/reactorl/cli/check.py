@@ -41,6 +41,8 @@ def command(args: argparse.Namespace) -> int:
     for file in files:
         found = Report()  # so that what another file imports too counts for both
         check(file, found)
+        for path in found.files:
+            report.meet(path)
         for diagnostic in found.diagnostics:
             report.add(diagnostic)
     show(report)

@@ -13,7 +13,6 @@ data; ``Diagnostic.render`` is the one place that makes prose of it::
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -96,9 +95,18 @@ class Diagnostic:
 
 @dataclass
 class Report:
-    """What was found so far, by all stages, about all files."""
+    """What was found so far, by all stages, about all files.
+
+    Attributes:
+        diagnostics: What was found, in the order it was.
+        files: Files in the order they were met, whether or not something is wrong.
+    """
 
     diagnostics: list[Diagnostic] = field(default_factory=list)
+    files: dict[Path, None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._known = set(self.diagnostics)
 
     def error(
         self,
@@ -122,8 +130,13 @@ class Report:
 
     def add(self, diagnostic: Diagnostic) -> None:
         """Note a diagnostic, once."""
-        if diagnostic not in self.diagnostics:
+        if diagnostic not in self._known:
+            self._known.add(diagnostic)
             self.diagnostics.append(diagnostic)
+
+    def meet(self, path: Path) -> None:
+        """Note that a file is looked at, for the order of files."""
+        self.files.setdefault(path)
 
     @property
     def failed(self) -> bool:
@@ -132,15 +145,15 @@ class Report:
 
     def in_order(self) -> list[Diagnostic]:
         """Return all: files in the order they were met, each from top to bottom."""
-        files = {
-            path: n
-            for n, path in enumerate(dict.fromkeys(d.path for d in self.diagnostics))
-        }
-        return sorted(self.diagnostics, key=lambda d: (files[d.path], d.place))
+        paths = dict.fromkeys([*self.files, *(d.path for d in self.diagnostics)])
+        order = {path: n for n, path in enumerate(paths)}
+        return sorted(self.diagnostics, key=lambda d: (order[d.path], d.place))
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return advice for an unknown name: the nearest known one, or all of them."""
+    from difflib import get_close_matches  # rarely needed, and slow to import
+
     names = sorted(set(known))
     close = get_close_matches(name, names, n=1)
     if close:

@@ -65,6 +65,7 @@ class Loader:
         return self._by_real_path[real]
 
     def _read(self, path: Path) -> FileUnit | Diagnostic:
+        self._report.meet(path)
         source = read(path)
         if isinstance(source, Diagnostic):
             return source
