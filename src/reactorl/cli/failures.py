@@ -7,7 +7,12 @@ import traceback
 from pathlib import Path
 
 import reactorl
-from reactorl.errors import AccessError, ReactionError, ReactorlError
+from reactorl.errors import (
+    AccessError,
+    ReactionError,
+    ReactorlError,
+    SharedValueError,
+)
 
 _PACKAGE = str(Path(reactorl.__file__).parent)
 
@@ -21,7 +26,7 @@ def explain(error: BaseException) -> str:
         return _access(error)
     if isinstance(error, ReactorlError):
         notes = "".join(f"{note}\n" for note in getattr(error, "__notes__", ()))
-        return f"{error}\n{notes}"
+        return _fault(error) + notes
     return _trace(error)
 
 
@@ -34,6 +39,15 @@ def _access(error: AccessError) -> str:
     return (
         f"{error.where}: reaction {error.reaction} {error.access} {error.element}, "
         f"which its signature does not allow\n  help: {fix}\n"
+    )
+
+
+def _fault(error: ReactorlError) -> str:
+    if not isinstance(error, SharedValueError):
+        return f"{error}\n"
+    return (
+        f"{error.where}: {error.what}\n  help: Change a copy, or declare the input "
+        "mutable: 'mutable input' gives each reaction a copy of its own.\n"
     )
 
 
