@@ -31,11 +31,10 @@ from benchmarks.runtime.results import Results
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from benchmarks.runtime.job import Python
+    from benchmarks.runtime.job import Failure, Measurement, Python
 
 SECONDS = 0.01
 """How long a slice is."""
-THOROUGH = (5, 100)
 QUICK = (1, 30)
 """In how many sets of processes, and how many slices each has in a set."""
 
@@ -140,7 +139,7 @@ class Session:
             old.unlink()
         self.results = Results()
 
-    def measure(self, stint: plan.Stint, slices: int, feelers: Feelers) -> None:
+    def measure(self, stint: plan.Stint, slices: int | None, feelers: Feelers) -> None:
         """Measure a set of processes, and write it down."""
         turns = Turns(
             self._paths[stint.python],
@@ -149,16 +148,17 @@ class Session:
             feelers,
             stint.repeat,
         )
-        measurements, failures = turns.run(min(slices, stint.group.slices))
+        measurements, failures = turns.run(slices or stint.group.slices)
         self.results.measurements += measurements
         self.results.failures += failures
-        for found in (*measurements, *failures):
+        everything: list[Measurement | Failure] = [*measurements, *failures]
+        for found in everything:
             path = self._directory / f"{found.job.file_stem}-{stint.repeat}.json"
             content = json.dumps(asdict(found), indent=2)
             path.write_text(content + "\n", encoding="utf-8")
 
     def measure_all(
-        self, stints: Sequence[plan.Stint], slices: int, console: Console
+        self, stints: Sequence[plan.Stint], slices: int | None, console: Console
     ) -> None:
         """Measure everything, with a bar that shows how far it is."""
         columns = (
@@ -197,7 +197,7 @@ def main(given: Sequence[str] | None = None) -> int:
     machine = machine_facts()
     interpreters = check_interpreters(paths)
 
-    repeats, slices = QUICK if options.quick else THOROUGH
+    repeats, slices = QUICK if options.quick else (None, None)
     repeats, slices = options.repeats or repeats, options.slices or slices
     turns = {name: ask(path, "turns_per_us") for name, path in paths.items()}
     settings = {name: Settings(options.seconds, turns[name]) for name in paths}

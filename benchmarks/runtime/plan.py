@@ -7,7 +7,7 @@ Jobs that are compared form a group, and take turns.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from benchmarks.runtime.job import Job
 
@@ -23,6 +23,8 @@ BUSY = "16x200us"
 SHORT = "16x20us"
 FEW, MANY = "10000", "100000"
 
+MANY_SETS: Final = {"repeats": 10, "slices": 30}
+
 
 @dataclass(frozen=True, slots=True)
 class Group:
@@ -31,10 +33,10 @@ class Group:
     workload: str
     jobs: tuple[tuple[str, str], ...]
     """Case and engine of each."""
-    repeats: int | None = None
-    """In how many sets of processes, if not as usual."""
-    slices: int = 1_000
-    """At most so many slices each."""
+    repeats: int = 3
+    """In how many sets of processes."""
+    slices: int = 60
+    """So many slices each in a set, or fewer."""
 
     def on(self, python: Python, engines: Collection[str] = ()) -> list[Job]:
         """Return the jobs for a Python, in the order of measurement.
@@ -62,8 +64,11 @@ GROUPS = (
     _group("pipeline", "16"),
     _group("fan", "16"),
     _group("timer_storm", "60"),
-    _group("cartpole_star", CARTPOLES, (*STANDARD, "free-2", "ours-1-trace")),
-    _group("busy_star", BUSY, (*STANDARD, "free-2")),
+    # Many sets: what two workers can do counts only where there are two cores.
+    _group(
+        "cartpole_star", CARTPOLES, (*STANDARD, "free-2", "ours-1-trace"), **MANY_SETS
+    ),
+    _group("busy_star", BUSY, (*STANDARD, "free-2"), **MANY_SETS),
     _group("busy_star", SHORT, (*STANDARD, "ours-1-trace")),
     Group(
         "lookahead",
@@ -72,6 +77,7 @@ GROUPS = (
             ("long", "ours-1"),
             ("chain", "ours-1"),
         ),
+        **MANY_SETS,
     ),
     Group(
         "many_reactors",
@@ -108,10 +114,16 @@ class Stint:
 
 
 def stints(
-    groups: Iterable[Group], pythons: Sequence[Python], repeats: int
+    groups: Iterable[Group], pythons: Sequence[Python], repeats: int | None
 ) -> Iterator[Stint]:
-    """Yield what to measure, in order."""
+    """Yield what to measure, in order.
+
+    Args:
+        groups: What is compared.
+        pythons: On which Pythons.
+        repeats: In how many sets of processes; None: as the groups say.
+    """
     for group in groups:
-        for repeat in range(group.repeats or repeats):
+        for repeat in range(repeats or group.repeats):
             for python in pythons:
                 yield Stint(group, python, repeat)

@@ -138,7 +138,8 @@ class Report:
         rows.append(
             (
                 "each measurement",
-                f"{how['repeats']} processes with {how['slices']} slices of "
+                f"{how['repeats'] or 'several'} processes with "
+                f"{how['slices'] or 'several'} slices of "
                 f"{how['seconds'] * 1e3:.0f} ms each",
             )
         )

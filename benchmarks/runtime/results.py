@@ -8,12 +8,15 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from benchmarks.runtime.job import Failure, Job, Measurement
 
 ENOUGH = 10
 """So many calm slices of a process are enough to leave out the others."""
+
+TWO_CORES = 1.6
+"""How much faster two threads that never meet are, where two cores are there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,7 @@ class Results:
         over: Job,
         under: Job,
         number: Callable[[Measurement], float] | None = None,
+        repeats: Collection[int] | None = None,
     ) -> Spread | None:
         """Return ``over / under``, repeat by repeat; None if one was not measured.
 
@@ -70,11 +74,35 @@ class Results:
             over: A job.
             under: A job that took turns with it.
             number: What is compared; ``typical_time`` if not given.
+            repeats: Which repeats count; all if not given.
         """
         number = number or typical_time
         overs, unders = self.of(over), self.of(under)
-        ratios = [number(overs[r]) / number(unders[r]) for r in overs if r in unders]
+        ratios = [
+            number(overs[r]) / number(unders[r])
+            for r in overs
+            if r in unders and (repeats is None or r in repeats)
+        ]
         return Spread(tuple(ratios)) if ratios else None
+
+    def with_two_cores(self, alone: Job, free: Job) -> list[int]:
+        """Return the repeats in which the machine had two cores to give.
+
+        Two cores of a virtual machine are at times one core's halves, and then no
+        runtime can do with two workers what it could do with two cores. Threads that
+        never meet show it.
+
+        Args:
+            alone: The work on one thread, without a runtime.
+            free: The same work on two threads that never meet.
+        """
+        alones, frees = self.of(alone), self.of(free)
+        return [
+            repeat
+            for repeat in alones
+            if repeat in frees
+            and typical_time(alones[repeat]) >= TWO_CORES * typical_time(frees[repeat])
+        ]
 
     def calm_share(self) -> float:
         """Return which part of all slices was calm."""
