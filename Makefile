@@ -88,12 +88,16 @@ grammar: .venv/gil/.deps ## Generate the tables of the LF grammar anew
 
 FT_BENCH := $(if $(PGO),ft-pgo,ft)
 
-.PHONY: train bench-runtime
+.PHONY: train bench-runtime bench-lf
 train: .venv/gil/.built ## Run the demonstration
 	.venv/gil/bin/python examples/cartpole_rollouts.py $(ARGS)
 
 bench-runtime: .venv/gil/.bench .venv/$(FT_BENCH)/.bench ## Compare the runtime with others
 	.venv/gil/bin/python -m benchmarks.runtime --gil $(CURDIR)/.venv/gil/bin/python \
+	  --ft $(CURDIR)/.venv/$(FT_BENCH)/bin/python $(ARGS)
+
+bench-lf: .venv/gil/.bench .venv/$(FT_BENCH)/.bench ## Measure the LF front end
+	.venv/gil/bin/python -m benchmarks.lf --gil $(CURDIR)/.venv/gil/bin/python \
 	  --ft $(CURDIR)/.venv/$(FT_BENCH)/bin/python $(ARGS)
 
 # --- Environments -------------------------------------------------------------------

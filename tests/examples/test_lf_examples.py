@@ -1,0 +1,48 @@
+"""Every LF example is formatted, right, and prints what is stored, byte for byte."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAMS = sorted((Path(__file__).parents[2] / "examples" / "lf").glob("*.lf"))
+WITH_A_CLOCK = {"deadline"}
+
+
+def _reactorl(*arguments: object) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-m", "reactorl", *map(str, arguments)],
+        capture_output=True,
+        check=False,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+        timeout=120,
+    )
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.stem)
+@pytest.mark.parametrize("workers", [1, 4])
+def test_an_example_prints_what_is_stored(program: Path, workers: int) -> None:
+    done = _reactorl("run", program, "--workers", workers)
+
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout == program.with_suffix(".out").read_bytes()
+
+
+def test_examples_are_formatted_and_have_no_problems() -> None:
+    assert len(PROGRAMS) >= 5
+    assert _reactorl("fmt", "--check", *PROGRAMS).returncode == 0
+    done = _reactorl("check", *PROGRAMS)
+    assert done.stderr.decode() == f"{len(PROGRAMS)} files: no problems\n"
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.stem)
+def test_only_examples_with_a_clock_wait(program: Path) -> None:
+    text = program.read_text(encoding="utf-8")
+
+    assert ("fast: true" not in text and "timer" in text) == (
+        program.stem in WITH_A_CLOCK
+    )
