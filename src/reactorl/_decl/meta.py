@@ -94,7 +94,9 @@ class ReactorType(type):
             [base.__reactor__ for base in reactor_bases],
             has_build=getattr(cls, "build", None) is not getattr(root, "build", None),
         )
-        cls.__reactor__.free_names = free_names
+        cls.__reactor__.free_names = free_names or any(
+            base.__reactor__.free_names for base in reactor_bases
+        )
         _check_inherited(cls.__reactor__, body)
         cls.__reactor__.settle()
         return cls

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from reactorl.errors import ReactorlError
+from reactorl.errors import ReactorlError, ReactorlWarning
 from reactorl.lf.api import Lf, visible_names
 from reactorl.lf.code import Compiler, keep_text
 from reactorl.lf.diagnostics import Report
@@ -56,7 +57,11 @@ def load(path: str | os.PathLike[str]) -> LoadedModule:
 
     They are reactor classes like any other: they can be contained in Python's, run,
     connected, tested and extended. Preambles are executed now; a name that is no
-    Python attribute of the result is not a class of the file.
+    Python attribute of the result is not a class of the file. Warnings about the file
+    are given as ``ReactorlWarning``.
+
+    A subclass in Python sees state, parameters and methods through ``self``; where
+    ``Reactor`` has an attribute of that name, it sees that one.
 
     Raises:
         LfError: The file, or one it imports, is wrong; all diagnostics are in it.
@@ -70,6 +75,8 @@ def load(path: str | os.PathLike[str]) -> LoadedModule:
     library = resolve(Path(path), report)
     if library is None or report.failed:
         raise LfError(tuple(report.in_order()))
+    for diagnostic in report.in_order():
+        warnings.warn(diagnostic.render(), ReactorlWarning, stacklevel=2)
     classes = dict.fromkeys(library.root.names.values())
     loaded = Loaded.of(library, [*classes, *library.root.own])
     module = LoadedModule(library.root.source.path.stem, f"Reactors of {path}.")
