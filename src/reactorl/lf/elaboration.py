@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from reactorl.lf.library import ClassUnit
     from reactorl.lf.lower import Lowering
 
+_INDEX = re.compile(r"\[\d+\]")
+_TITLE = re.compile(r"\b(reaction \w+\.reaction) (\d+)")
+"""A reaction, by the key that lowering gives it in its class."""
+
 
 def elaborated(unit: ClassUnit, lowering: Lowering, report: Report) -> Program | None:
     """Return the Program whose main reactor is ``unit``; None if it is not legal.
@@ -38,9 +43,8 @@ def elaborated(unit: ClassUnit, lowering: Lowering, report: Report) -> Program |
         _report_loop(error, unit, report)
         return None
     except (DeclarationError, ProgramError) as error:
-        where = error.where
-        what = error.what.replace("self.", "")
-        _add(report, Severity.ERROR, what, where, unit, error.remedy)
+        what = _words(error.what)
+        _add(report, Severity.ERROR, what, error.where, unit, error.remedy)
         return None
     for text in program.warnings:
         _report_warning(text, lowering.places, unit, report)
@@ -69,10 +73,10 @@ def _report_warning(
 ) -> None:
     for shown, place in places.items():
         if text.startswith(f"{shown}: "):
-            what = text.removeprefix(f"{shown}: ").replace("self.", "")
+            what = _words(text.removeprefix(f"{shown}: "))
             _add(report, Severity.WARNING, what, place, unit)
             return
-    _add(report, Severity.WARNING, text, None, unit)
+    _add(report, Severity.WARNING, _words(text), None, unit)
 
 
 def _report_loop(error: CausalityError, unit: ClassUnit, report: Report) -> None:
@@ -98,9 +102,16 @@ def _way_out(cycle: tuple[Hop, ...]) -> str:
 
 
 def _local(source: str, target: str) -> tuple[str, str]:
-    """Return two full names as the reactor that contains both would write them."""
-    one, other = source.split("."), target.split(".")
+    """Return two ports as the reactor that connects them would write them."""
+    one, other = (_INDEX.sub("", name).split(".") for name in (source, target))
     shared = 0
     while shared < min(len(one), len(other)) - 1 and one[shared] == other[shared]:
         shared += 1
+    if shared == len(one) - 1 == len(other) - 1:
+        shared -= 1  # both are ports of one reactor, which is the connecting one's
     return ".".join(one[shared:]), ".".join(other[shared:])
+
+
+def _words(text: str) -> str:
+    """Return what elaboration says in the words of LF."""
+    return _TITLE.sub(r"\1_\2", text.replace("self.", ""))

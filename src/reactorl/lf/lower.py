@@ -26,6 +26,7 @@ from reactorl._decl.reactor import Reactor
 from reactorl._decl.state import State
 from reactorl._decl.timer import Timer, reset, shutdown, startup
 from reactorl._decl.watchdog import Watchdog
+from reactorl.errors import DelayError
 from reactorl.lf import bodies, syntax, values
 from reactorl.lf.python_block import python_block
 from reactorl.lf.selves import Self, give_params, self_class
@@ -471,7 +472,11 @@ class Lowered:
         if member.after is not None:
             after = values.duration(member.after)
             if isinstance(after, values.TimeParam):
-                after = after.evaluate(shell._params)
+                try:
+                    after = after.evaluate(shell._params)
+                except TypeError as error:
+                    what = f"the delay of a connection: {error}"
+                    raise DelayError(what, self._position(part)) from None
         shell._builder.connect(
             [_reference(shell, ref) for ref in member.left],
             [_reference(shell, ref) for ref in member.right],

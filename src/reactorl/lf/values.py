@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import warnings
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from reactorl._decl.param import Expr
@@ -96,10 +97,14 @@ class TimeParam(Expr):
 
         Raises:
             NotKnownError: It comes from code that was not executed.
+            TypeError: It is no time.
         """
         value = param_value(params, self._name)
         if value is UNKNOWN:
             raise NotKnownError
+        if isinstance(value, bool) or not isinstance(value, int | timedelta):
+            msg = f"parameter '{self._name}' is {value!r}, not a time such as 10 ms"
+            raise TypeError(msg)
         return value
 
     def __str__(self) -> str:
@@ -134,6 +139,9 @@ def width(declared: syntax.Width) -> Callable[[Reactor], int]:
             raise NotKnownError
         total: int = fixed
         for value in values:
+            if isinstance(value, bool) or not isinstance(value, int):
+                refused: Any = value  # by elaboration, which says where it is
+                return refused  # type: ignore[no-any-return]
             total += value
         return total
 
