@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.examples.snippets import write_programs
+
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```\n)?", re.DOTALL)
@@ -18,12 +20,14 @@ MARK = "=== next block"
 def test_code_prints_what_the_readme_says(tmp_path: Path) -> None:
     blocks = BLOCK.findall(README)
     script = tmp_path / "readme.py"
+    write_programs(README, tmp_path)
     script.write_text(f"print({MARK!r})\n".join(f"{code}\n" for code, _ in blocks))
 
     done = subprocess.run(
         [sys.executable, "-W", "error", script],
         capture_output=True,
         check=False,
+        cwd=tmp_path,
         text=True,
         timeout=120,
     )
