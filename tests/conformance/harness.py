@@ -11,8 +11,8 @@ import re
 import shlex
 import subprocess
 import sys
-import warnings
 import time
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -92,21 +92,22 @@ main reactor {
 @pytest.mark.parametrize(
     "code",
     [
-        "target Python\npreamble {{= {} =}}\nmain reactor {{ }}",
-        "target Python\nmain reactor {{ preamble {{= {} =}} }}",
-        "target Python\nmain reactor {{ state s = {{= {} =}} }}",
-        "target Python\nmain reactor(p = {{= {} =}}) {{ }}",
-        "target Python\nreactor R(p = 0) {{ }} main reactor {{ r = new R(p={{= {} =}}) }}",
-        "target Python\nreactor R {{ }} main reactor(n={{= {} =}}) {{ r = new[n] R() }}",
-        "target Python\nreactor R(p = {{= {} =}}) {{ timer t(0, p) }}",
-        "target Python\nmain reactor {{ reaction(startup) {{= {} =}} }}",
+        "preamble {{= {} =}}\nmain reactor {{ }}",
+        "main reactor {{ preamble {{= {} =}} }}",
+        "main reactor {{ state s = {{= {} =}} }}",
+        "main reactor(p = {{= {} =}}) {{ }}",
+        "reactor R(p = 0) {{ }} main reactor {{ r = new R(p={{= {} =}}) }}",
+        "reactor R {{ }} main reactor(n={{= {} =}}) {{ r = new[n] R() }}",
+        "reactor R(p = {{= {} =}}) {{ timer t(0, p) }}",
+        "main reactor {{ reaction(startup) {{= {} =}} }}",
     ],
 )
 def test_check_executes_nothing(
     code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("Writes.lf").write_text(code.format("open('written', 'w')"))
+    body = code.format("open('written', 'w')")
+    Path("Writes.lf").write_text(f"target Python\n{body}\n")
 
     main(["check", "Writes.lf"])
 
