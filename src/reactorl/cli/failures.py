@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 import traceback
 from pathlib import Path
 
@@ -18,7 +19,13 @@ _PACKAGE = str(Path(reactorl.__file__).parent)
 
 
 def explain(error: BaseException) -> str:
-    """Return what happened, without the frames of this package."""
+    """Return what happened, without the frames of this package.
+
+    Who leaves a debugger knows what happened.
+    """
+    debugger = sys.modules.get("bdb")
+    if debugger is not None and isinstance(error.__cause__ or error, debugger.BdbQuit):
+        return ""
     if isinstance(error, ReactionError) and error.__cause__ is not None:
         head = f"{error.where}: reaction {error.reaction} failed at {_tag(error)}\n"
         return _trace(error.__cause__) + head

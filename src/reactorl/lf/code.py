@@ -151,7 +151,7 @@ def keep_text(source: Source) -> None:
     A relative path does so after a change of directory.
     """
     lazily: Any = (lambda: source.text,)  # how linecache keeps what it may ask for
-    linecache.cache.setdefault(str(source.path), lazily)
+    linecache.cache[str(source.path)] = lazily
 
 
 def _compiled(module: ast.Module, source: Source) -> Any:  # noqa: ANN401
