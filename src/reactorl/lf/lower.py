@@ -29,7 +29,7 @@ from reactorl._decl.watchdog import Watchdog
 from reactorl.errors import DelayError
 from reactorl.lf import bodies, syntax, values
 from reactorl.lf.python_block import python_block
-from reactorl.lf.selves import Self, give_params, self_class
+from reactorl.lf.selves import Self, give, give_params, self_class
 from reactorl.position import Position, at
 
 if TYPE_CHECKING:
@@ -365,9 +365,8 @@ class Lowered:
         if self._self_class is None:
             self._self_class = self._make_self_class()
         me = self._self_class.__new__(self._self_class)
-        content = me.__dict__
-        content["__lf_reactor__"] = instance
-        content["__lf_tracepoints__"] = self._lowering.tracepoints
+        give(me, "__lf_reactor__", instance)
+        give(me, "__lf_tracepoints__", self._lowering.tracepoints)
         node = instance.__dict__.get("_node")
         if node is not None:
             give_params(me, node.params, node.bank_index)

@@ -83,8 +83,12 @@ def self_class(
 
 def give_params(me: Self, params: Mapping[str, Any], bank_index: int | None) -> None:
     """Put the parameters where ``self`` finds them."""
-    content = me.__dict__
     for key, value in params.items():
-        content[f"__lf_{key.removeprefix(PREFIX)}"] = value
+        give(me, f"__lf_{key.removeprefix(PREFIX)}", value)
     if bank_index is not None and "bank_index" not in params:
-        content["bank_index"] = bank_index
+        give(me, "bank_index", bank_index)
+
+
+give = object.__setattr__
+"""Sets an attribute whatever the program makes of it. Never through ``__dict__``: from
+then on free-threaded CPython would look up all attributes the slow way."""
