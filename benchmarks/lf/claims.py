@@ -23,7 +23,7 @@ class Claim:
     Attributes:
         over: Case and engine of the one.
         under: Case and engine of the other.
-        shares: Which part of the turns this workload takes.
+        share: Which part of the turns it takes: slow jobs take fewer.
     """
 
     text: str
