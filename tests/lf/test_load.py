@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 SCALE = """\
 target Python
 preamble {=
-  calls = []
   def double(value):
       return 2 * value
 =}
@@ -50,7 +49,6 @@ reactor Scale(factor = 1) {
   =}
   reaction(x) -> y {=
     self.add_up(x.value)
-    calls.append(self.bank_index)
     y.set(self.factor * double(x.value) + self.bank_index)
   =}
 }
@@ -298,14 +296,22 @@ def test_an_exception_of_a_preamble_is_the_callers() -> None:
 
 
 def test_two_loads_are_independent() -> None:
-    one, other = loaded(SCALE), load(Path("Lib.lf"))
+    one = loaded("""\
+target Python
+preamble {= calls = [] =}
+reactor Counts {
+  input x
+  output y
+  reaction(x) -> y {= calls.append(x.value); y.set(len(calls)) =}
+}
+""")
+    other = load(Path("Lib.lf"))
 
-    with drive(one.Scale) as scale:
-        scale.step(x=1)
+    with drive(one.Counts) as first, drive(other.Counts) as second:
+        seen = [counts.step(x=0).y for counts in (first, first, second)]
 
-    names = [lib.Scale.__lf__._compiler.namespace for lib in (one, other)]
-    assert one.Scale is not other.Scale
-    assert [space["calls"] for space in names] == [[0], []]
+    assert one.Counts is not other.Counts
+    assert seen == [1, 2, 1]
 
 
 def test_instances_do_not_share_state() -> None:
