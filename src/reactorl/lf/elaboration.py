@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from reactorl._program.elaborate import elaborate
 from reactorl.errors import CausalityError, DeclarationError, ProgramError
 from reactorl.lf.diagnostics import Diagnostic, Severity
-from reactorl.lf.lower import SourcePosition
+from reactorl.lf.places import SourcePosition
 from reactorl.lf.values import NotKnownError
 
 if TYPE_CHECKING:
