@@ -17,6 +17,7 @@ from reactorl import (
     Input,
     MultiOutput,
     Output,
+    ReactionError,
     Reactor,
     ReactorlWarning,
     Tag,
@@ -527,3 +528,35 @@ main reactor {{
 
         with drive(Extended) as driven:
             assert driven.step(x=1).z == 1, name
+
+
+def test_arrays_that_lf_reactors_send_stay_writable(tmp_path: Path) -> None:
+    pytest.importorskip("numpy")
+    path = tmp_path / "Shares.lf"
+    path.write_text(
+        "target Python\n"
+        "preamble {= import numpy =}\n"
+        "reactor Sender {\n"
+        "  output y\n"
+        "  reaction(startup) -> y {=\n"
+        "    a = numpy.zeros(2)\n"
+        "    y.set(a)\n"
+        "    a[0] = 7  # LF shares the object\n"
+        "  =}\n"
+        "}\n"
+    )
+    sender = load(path).Sender
+    seen = []
+
+    class Main(Reactor):
+        child = sender()
+
+        @reaction(child.y)
+        def note(self) -> None:
+            seen.append(self.child.y.value.tolist())
+
+    run(Main, fast=True)
+
+    assert seen == [[7.0, 0.0]]
+    with pytest.raises(ReactionError, match="read-only"):
+        run(Main, fast=True, freeze=True)

@@ -117,6 +117,8 @@ class Reactor(metaclass=ReactorType):
     bank_index = 0
     """Position in its bank; 0 outside banks."""
 
+    _freezes: ClassVar[bool] = True  # front ends may have other rules for values
+
     def __init__(self, **params: Any) -> None:  # noqa: ANN401
         """Note the parameters.
 

@@ -220,7 +220,7 @@ def drive(
     trace: TraceDetail = False,
     check: bool = False,
     start_time: int | None = None,
-    freeze: bool = True,
+    freeze: bool | None = None,
     timeout: Duration | None = None,
     shuffle: int = 0,
 ) -> Session:

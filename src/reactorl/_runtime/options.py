@@ -43,7 +43,7 @@ def make_options(
     start_time: int | None,
     trace: TraceDetail,
     check: bool,
-    freeze: bool,
+    freeze: bool | None,
     shuffle: int,
 ) -> Options:
     """Fill in defaults that depend on the program and the machine.
@@ -81,7 +81,7 @@ def make_options(
         start_time=0 if start_time is None and fast else start_time,
         trace=trace,
         check=check,
-        freeze=freeze,
+        freeze=_freezes(program) if freeze is None else freeze,
         shuffle=shuffle,
     )
 
@@ -104,3 +104,8 @@ def default_workers(program: Program) -> int:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 0
     cores = cores or os.cpu_count() or 1
     return max(1, min(cores, len(program.reactions)))
+
+
+def _freezes(program: Program) -> bool:
+    """Return whether all reactors of a program expect that arrays become read-only."""
+    return all(cls._freezes for cls in {node.cls for node in program.reactors})

@@ -31,7 +31,7 @@ def run(
     trace: TraceDetail = False,
     check: bool = False,
     start_time: int | None = None,
-    freeze: bool = True,
+    freeze: bool | None = None,
     record: bool | str | os.PathLike[str] = False,
     replay: Recording | str | os.PathLike[str] | None = None,
     shuffle: int = 0,
@@ -58,7 +58,8 @@ def run(
             random state. Slow, one worker.
         start_time: Time of the first tag, in nanoseconds since 1970. None: now, and 0
             if ``fast``.
-        freeze: Make NumPy arrays read-only when they are sent.
+        freeze: Make NumPy arrays read-only when they are sent. None: unless a reactor
+            of the program was written in LF, whose values are shared as they are.
         record: Note what comes from the physical world, for ``replay``; a path also
             saves it there.
         replay: Take everything physical from a recording instead.

@@ -49,8 +49,11 @@ _PROPERTY_WORD: Final = re.compile(
 )
 _UNIT: Final = re.compile(r"(\s*)([^\W\d]\w*)(?=\s*(=(?!\})|\.|->|~>)?)")
 _NEW: Final = re.compile(r"\s*=\s*new\b")
+_REMARK: Final = r"//[^\n]*|\#[^\n]*|/\*(?:[^*]|\*(?!/))*+\*/|\'\'\'.*?\'\'\'"
 _LEFT: Final = re.compile(
-    r"\((?:interleaved\s*\([\w\s.]*+\)|[\w\s.,])*+\)\s*(?:\+|->|~>)"
+    rf"\((?:interleaved\s*\([\w\s.]*+\)|[\w\s.,]|{_REMARK})*+\)"
+    rf"(?:\s|{_REMARK})*+(?:\+|->|~>)",
+    re.DOTALL,
 )
 _HOST: Final = re.compile(r"(?:[\w.-]+@)?(?:\[[^\]\s]*\]|[\w.-]+)(?::[0-9]+)?")
 _PACKAGE: Final = re.compile(r"<([^<>\n]*)>")

@@ -71,6 +71,9 @@ class LfReactor(Reactor):
         return getattr(me, name)
 
 
+LfReactor._freezes = False  # in LF what is sent stays as it is
+
+
 class Lowering:
     """Makes reactor classes of a library's classes, each once.
 
