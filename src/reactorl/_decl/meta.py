@@ -138,7 +138,7 @@ def _check_names(body: Namespace, bases: list[ReactorType]) -> None:
         if name == "bank_index" and isinstance(declaration, Param):
             continue
         ours = name in root.__dict__ or name.startswith(("_p_", "__"))
-        if ours or name in _INSTANCE_NAMES:
+        if ours or name in INSTANCE_NAMES:
             if declaration is None and name in OVERRIDABLE:
                 continue
             msg = f"{body.owner}.{name}: every reactor has a {name!r} already"
@@ -165,7 +165,7 @@ def _check_names(body: Namespace, bases: list[ReactorType]) -> None:
                     )
 
 
-_INSTANCE_NAMES = frozenset(
+INSTANCE_NAMES = frozenset(
     {
         "_context",
         "_node",

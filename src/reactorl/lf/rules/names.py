@@ -6,6 +6,7 @@ from __future__ import annotations
 import keyword
 from typing import TYPE_CHECKING, Final
 
+from reactorl._decl.meta import INSTANCE_NAMES
 from reactorl.lf import syntax
 from reactorl.lf.scope import Symbol, is_attribute, symbols_of
 
@@ -59,6 +60,9 @@ def check(context: Context) -> None:
         _check_spelling(context, reactor.name)
     for symbol in symbols_of(context.unit):
         _check_spelling(context, symbol.name)
+        if not is_attribute(symbol) and symbol.name.text in INSTANCE_NAMES:
+            what = f"the runtime uses the name '{symbol.name.text}' itself"
+            context.error(symbol.name, what, "Choose another name.")
         if isinstance(symbol.node, syntax.Method):
             _check_method(context, symbol.node)
     for member in reactor.members:
