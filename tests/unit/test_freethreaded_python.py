@@ -125,6 +125,8 @@ class Source:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            # Jobs in the background of a shell ignore Ctrl-C, and hand that down.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         self._processes.append(process)
         return process
