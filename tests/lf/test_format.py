@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import dataclasses
-import time
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +20,7 @@ from reactorl.lf.printer import to_text
 from reactorl.lf.source import Source, Span
 from tests.lf import trees
 from tests.lf.test_round_trip import PROGRAMS, ROOT, read
+from tests.lf.work import calls_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -144,14 +144,11 @@ def test_warnings_do_not_matter() -> None:
     assert report.diagnostics == []
 
 
-def test_time_is_proportional_to_length() -> None:
-    def seconds(members: int) -> float:
+def test_work_is_proportional_to_length() -> None:
+    def work(members: int) -> int:
         text = "reactor R {\n" + "input a // x\nstate b = [1,2]\n" * members + "}\n"
-        begin = time.process_time()
-        formatted(text)
-        return time.process_time() - begin
+        return calls_of(lambda: formatted(text))
 
-    seconds(10)
-    short = min(seconds(100) for _ in range(3))
+    work(10)
 
-    assert seconds(1000) < 30 * short
+    assert work(1000) < 10.5 * work(100)

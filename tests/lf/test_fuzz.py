@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from time import process_time
 
 import pytest
 from hypothesis import given, settings
@@ -17,6 +16,7 @@ from reactorl.lf.machine import Machine
 from reactorl.lf.parse import MOST_ERRORS, parse
 from reactorl.lf.source import Source
 from reactorl.lf.words import KEYWORDS
+from tests.lf.work import calls_of
 
 PROGRAMS = [
     path.read_text(encoding="utf-8")
@@ -139,18 +139,14 @@ def test_work_grows_like_the_text(shape: str, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_time_grows_like_the_text(shape: str) -> None:
+def test_calls_grow_like_the_text(shape: str) -> None:
     start, middle, end = SHAPES[shape]
 
-    def seconds_for(length: int) -> float:
+    def calls_for(length: int) -> int:
         text = start + middle * (length // len(middle)) + end
         source = Source(Path("long.lf"), text)
-        best = float("inf")
-        for _ in range(2):
-            began = process_time()
-            parse(source, Report())
-            best = min(best, process_time() - began)
-        return best
+        return calls_of(lambda: parse(source, Report()))
 
-    # n^2 would be 64 times as much; the rest is for unsteady machines.
-    assert seconds_for(40_000) <= 24 * seconds_for(5_000) + 0.05
+    calls_for(100)
+
+    assert calls_for(40_000) <= 9 * calls_for(5_000) + 1_000
