@@ -71,34 +71,31 @@ class Lf:
         self._source_directory = source_directory
         self._package_directory = package_directory
         self._decentralized = decentralized
-        self._maxwait: dict[str, int] = {}
-        self._runs: list[tuple[Context, list[Reactor]]] = []
+        self._maxwait = FOREVER
+        self._runs: list[Context] = []
         self._federation_id = "Unidentified Federation"
 
     # -- which run is meant --------------------------------------------------------
 
     def begin(self, instance: Reactor) -> None:
         """Note a reactor of a run that begins."""
-        for context, reactors in self._runs:
-            if context is instance._context:
-                reactors.append(instance)
-                return
-        self._runs = [*self._runs, (instance._context, [instance])]
+        if not any(context is instance._context for context in self._runs):
+            self._runs = [*self._runs, instance._context]
 
     def end(self, instance: Reactor) -> None:
         """Note that the run of a reactor is over."""
-        self._runs = [run for run in self._runs if run[0] is not instance._context]
+        self._runs = [run for run in self._runs if run is not instance._context]
 
     def _context(self) -> Context:
         runs = self._runs
         if len(runs) == 1:
-            return runs[0][0]
-        for context, _ in runs:
+            return runs[0]
+        for context in runs:
             session: Any = getattr(context, "_session", None)
             if session is not None and session.running() >= 0:
                 return context
         if runs:
-            return runs[-1][0]
+            return runs[-1]
         msg = "the program does not run yet: there is no time"
         raise RuntimeError(msg)
 
@@ -132,12 +129,12 @@ class Lf:
     def get_fed_maxwait(self) -> int:
         """Return how long a federate waits for inputs, in nanoseconds."""
         self._refuse_unless_decentralized("get_fed_maxwait")
-        return self._maxwait.get("", FOREVER)
+        return self._maxwait
 
     def set_fed_maxwait(self, maxwait: int) -> None:
         """Change how long a federate waits for inputs; here nothing is ever late."""
         self._refuse_unless_decentralized("set_fed_maxwait")
-        self._maxwait[""] = int(maxwait)
+        self._maxwait = int(maxwait)
 
     def _refuse_unless_decentralized(self, name: str) -> None:
         if not self._decentralized:

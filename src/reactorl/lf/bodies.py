@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from reactorl._decl.reactor import Reactor
 
-Getter = "Callable[[Reactor], object]"
-
 
 class Body:
     """The body of a reaction, a deadline handler or a watchdog's handler.

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from reactorl.lf import syntax
     from reactorl.lf.properties import Properties
     from reactorl.lf.source import Source, Span
-
-M = TypeVar("M")
 
 
 @dataclass(eq=False)

@@ -7,7 +7,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from reactorl.lf import bodies, syntax
-from reactorl.lf.python_block import python_block
+from reactorl.lf.code import statements
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from reactorl._decl.reactor import Reactor
     from reactorl.lf.facts import Facts
     from reactorl.lf.library import Part
+    from reactorl.lf.source import Source
 
 
 def body_of(
@@ -27,9 +28,9 @@ def body_of(
     """Return what runs when a reaction, a handler or a watchdog does."""
     if code is None or facts.compiler is None:
         return lambda instance: None
-    getters = _getters(facts, member, code)
-    params = ["self", *getters]
     source = part.owner.file.source
+    getters = _getters(facts, member, _needs_full_ports(code, source))
+    params = ["self", *getters]
     name = title if title.isidentifier() else "reaction"
     function = facts.compiler.function(name, params, code, source)
     function.__qualname__ = f"{facts.unit.name}.{name}"
@@ -37,7 +38,7 @@ def body_of(
 
 
 def _getters(
-    facts: Facts, member: syntax.Reaction | syntax.Watchdog, code: syntax.Code
+    facts: Facts, member: syntax.Reaction | syntax.Watchdog, indexed: frozenset[str]
 ) -> dict[str, Callable[[Reactor], object]]:
     """Return, for each name that a body sees, what finds it in an instance."""
     refs: list[syntax.Ref | syntax.ModeChange | syntax.Builtin] = [*member.effects]
@@ -45,7 +46,6 @@ def _getters(
         refs = [*(member.triggers or ()), *member.sources, *refs]
     found: dict[str, Callable[[Reactor], object]] = {}
     contained: dict[str, list[str]] = {}
-    indexed = _needs_full_ports(code)
     for ref in refs:
         if isinstance(ref, syntax.ModeChange):
             found[ref.mode.text] = bodies.own(ref.mode.text)
@@ -75,22 +75,15 @@ def _getters(
     return found
 
 
-def _needs_full_ports(code: syntax.Code) -> frozenset[str]:
+def _needs_full_ports(code: syntax.Code, source: Source) -> frozenset[str]:
     """Return plain names that a body indexes; ``*`` if it asks when values came."""
     text = code.text
     found = {"*"} if any(word in text for word in bodies.FULL_ABILITIES) else set()
     if "[" in text:
-        try:
-            tree = ast.parse("if 1:\n" + _indented(python_block(code).text))
-        except SyntaxError:
-            return frozenset(found)
         found |= {
             node.value.id
-            for node in ast.walk(tree)
+            for statement in statements(code, source)
+            for node in ast.walk(statement)
             if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name)
         }
     return frozenset(found)
-
-
-def _indented(text: str) -> str:
-    return "".join(f" {line}\n" for line in text.split("\n"))
