@@ -9,6 +9,7 @@ from reactorl._program.levels import Precedence, precedence
 from reactorl._program.program import (
     ActionNode,
     ConnectionNode,
+    Doubt,
     ModeNode,
     PortNode,
     Program,
@@ -50,7 +51,7 @@ class Draft:
         self.reactions: list[ReactionNode] = []
         self.connections: list[ConnectionNode] = []
         self.stages = 0
-        self.warnings: dict[str, None] = {}  # in order, each once
+        self.warnings: dict[Doubt, None] = {}  # in order, each once
 
     def freeze(self) -> Program:
         """Return the finished Program.

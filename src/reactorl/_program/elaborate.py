@@ -56,8 +56,8 @@ def elaborate(main: type[Reactor] | Reactor) -> Program:
     draft = Draft()
     with collector_paused():
         _Elaboration(draft).run(main)
-    for text in draft.warnings:
-        warnings.warn(text, ReactorlWarning, stacklevel=2)
+    for doubt in draft.warnings:
+        warnings.warn(str(doubt), ReactorlWarning, stacklevel=2)
     return draft.freeze()
 
 

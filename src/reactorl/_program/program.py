@@ -174,6 +174,18 @@ class ConnectionNode:
 
 
 @dataclass(frozen=True, slots=True)
+class Doubt:
+    """Something legal that is probably not meant, and where it is said."""
+
+    what: str
+    where: Position
+
+    def __str__(self) -> str:
+        """Return it as a line of text."""
+        return f"{self.where}: {self.what}"
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
     """A legal program, ready to be planned, interpreted or drawn."""
 
@@ -186,7 +198,7 @@ class Program:
     watchdogs: tuple[WatchdogNode, ...]
     reactions: tuple[ReactionNode, ...]
     connections: tuple[ConnectionNode, ...]
-    warnings: tuple[str, ...]
+    warnings: tuple[Doubt, ...]
     roots: Sequence[int] = field(compare=False, repr=False)
     """Channel -> the channel whose storage it shares (see ``routes``)."""
     order: Precedence = field(compare=False, repr=False)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reactorl._program import rules
-from reactorl._program.program import ConnectionNode, ReactionNode
+from reactorl._program.program import ConnectionNode, Doubt, ReactionNode
 from reactorl.errors import WidthError
 
 if TYPE_CHECKING:
@@ -258,11 +258,11 @@ class Wiring:
         return list(zip(left, right, strict=False))
 
     def _warn(self, wire: Connect, left: int, right: int, effect: str) -> None:
-        text = (
-            f"{wire.where}: {_listed(wire.sources)} has {left} channels and "
+        what = (
+            f"{_listed(wire.sources)} has {left} channels and "
             f"{_listed(wire.targets)} has {right}: {effect}"
         )
-        self._draft.warnings.setdefault(text)
+        self._draft.warnings.setdefault(Doubt(what, wire.where))
 
     def _channels(self, ref: PortRef, where: Position) -> list[int]:
         """Return the channels of ``ref``, in the order in which they are joined."""

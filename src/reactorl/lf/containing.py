@@ -51,10 +51,8 @@ class Containing:
                 if not isinstance(part.member, kind):
                     continue
                 mode = part.mode.name.text if part.mode and part.mode.name else None
-                place = place_of(part)
-                self._lowering.places.setdefault(str(place), place)
                 with (
-                    at(place),
+                    at(place_of(part)),
                     shell.__dict__[mode] if mode else nullcontext(),
                 ):
                     act(shell, part, parent)

@@ -14,8 +14,6 @@ from reactorl.lf.places import SourcePosition
 from reactorl.lf.values import NotKnownError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from reactorl._program.program import Program
     from reactorl.errors import Hop
     from reactorl.lf.diagnostics import Report
@@ -46,8 +44,8 @@ def elaborated(unit: ClassUnit, lowering: Lowering, report: Report) -> Program |
         what = _words(error.what)
         _add(report, Severity.ERROR, what, error.where, unit, error.remedy)
         return None
-    for text in program.warnings:
-        _report_warning(text, lowering.places, unit, report)
+    for doubt in program.warnings:
+        _add(report, Severity.WARNING, _words(doubt.what), doubt.where, unit)
     return program
 
 
@@ -63,20 +61,6 @@ def _add(
     if isinstance(where, SourcePosition):
         source, span = where.source, where.span
     report.add(Diagnostic(severity, what, source.path, source, span, help))
-
-
-def _report_warning(
-    text: str,
-    places: Mapping[str, SourcePosition],
-    unit: ClassUnit,
-    report: Report,
-) -> None:
-    for shown, place in places.items():
-        if text.startswith(f"{shown}: "):
-            what = _words(text.removeprefix(f"{shown}: "))
-            _add(report, Severity.WARNING, what, place, unit)
-            return
-    _add(report, Severity.WARNING, _words(text), None, unit)
 
 
 def _report_loop(error: CausalityError, unit: ClassUnit, report: Report) -> None:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from reactorl.lf.api import Lf
     from reactorl.lf.code import Compiler
     from reactorl.lf.library import ClassUnit
-    from reactorl.lf.places import SourcePosition
     from reactorl.lf.selves import Self
     from reactorl.lf.tracepoints import Tracepoints
 
@@ -90,7 +89,6 @@ class Lowering:
         self.compiler = compiler
         self.lf = lf
         self.tracepoints = tracepoints
-        self.places: dict[str, SourcePosition] = {}
         self._made: dict[ClassUnit, type[LfReactor]] = {}
 
     def reactor_class(self, unit: ClassUnit) -> type[LfReactor]:
