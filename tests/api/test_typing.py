@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 
 import reactorl
-from reactorl._program.levels import precedence
-from reactorl._program.routes import roots
 from tests.api import typed_programs
 
 HERE = Path(__file__).parent
@@ -63,4 +61,4 @@ def test_each_marked_mistake_is_found_and_nothing_else(tmp_path: Path) -> None:
 def test_the_good_programs_are_good_programs(name: str) -> None:
     program = reactorl.elaborate(getattr(typed_programs, name))
 
-    assert precedence(program, roots(program)).level
+    assert program.order.level

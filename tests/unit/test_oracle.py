@@ -23,8 +23,6 @@ from reactorl import (
     reaction,
     startup,
 )
-from reactorl._program.levels import precedence
-from reactorl._program.routes import roots
 from reactorl.testing.generated import program_from_seed
 from reactorl.trace import text
 from tests.oracle import graph, interpret
@@ -54,8 +52,8 @@ def test_the_start_time_leaves_no_mark(name: str) -> None:
 def test_routes_and_order_agree_with_the_elaborators(seed: int) -> None:
     """Two implementations of the same definitions, written apart."""
     program = program_from_seed(seed).program
-    theirs = roots(program)
-    order = precedence(program, theirs)
+    theirs = program.roots
+    order = program.order
 
     mine = graph.Precedence(program, graph.roots(program))
 

@@ -22,13 +22,12 @@ from reactorl import (
     reaction,
     startup,
 )
-from reactorl._program.levels import Precedence, precedence
-from reactorl._program.routes import roots
+from reactorl._program.levels import Precedence
 
 
 def order(main: type[Reactor] | Reactor) -> tuple[Program, Precedence]:
     program = elaborate(main)
-    return program, precedence(program, roots(program))
+    return program, program.order
 
 
 def by_name(program: Program, values: list[int]) -> dict[str, int]:

@@ -26,7 +26,6 @@ from reactorl import (
     reaction,
     startup,
 )
-from reactorl._program.routes import roots
 
 
 class Node(Reactor):
@@ -290,7 +289,7 @@ def test_an_inferred_width_is_known_in_the_childs_build() -> None:
     program = elaborate(Main)
 
     assert program.reactors[-1].path == "main.hub.row[2]"
-    top = roots(program)
+    top = program.roots
     names = [program.channel_name(c) for c in range(len(top))]
     shared = {names[c]: names[root] for c, root in enumerate(top) if c != root}
     assert shared["main.hub.row[2].inp"] == "main.a[2].out"
@@ -427,7 +426,7 @@ def test_a_circle_of_connections_alone_is_refused() -> None:
             self.connect(self.a.out, self.a.inp)
 
     with pytest.raises(WiringError, match=r"(?s)circle.*main\.a\.inp -> main\.a\.out"):
-        roots(elaborate(Main))
+        elaborate(Main)
 
 
 # -- modes -------------------------------------------------------------------------
@@ -467,7 +466,7 @@ def test_modes_that_share_a_target_forward_to_it() -> None:
     pairs = [r.forward for r in forwards if r.forward is not None]
     names = [tuple(map(program.channel_name, pair)) for pair in pairs]
     assert names[3] == ("main.b.out[1]", "main.out[1]")
-    top = roots(program)
+    top = program.roots
     assert all(top[target] == target for _, target in pairs)
 
 

@@ -24,7 +24,7 @@ from reactorl._decl.connection import PortRef
 from reactorl._decl.meta import ReactorType
 from reactorl._decl.param import REQUIRED
 from reactorl._decl.state import state
-from reactorl.errors import DeclarationError, UnknownNameError
+from reactorl.errors import DeclarationError, ProgramError, UnknownNameError
 from reactorl.position import here
 from reactorl.tag import Duration, Tag, nanoseconds
 
@@ -70,6 +70,9 @@ class Context(Protocol):
 
 class Builder(Protocol):
     """What ``build()`` is done by."""
+
+    def note(self, error: DeclarationError | ProgramError) -> None:
+        """Note what is wrong and need not end ``build()``."""
 
     def add(self, name: str, reactor: Reactor) -> Reactor:
         """Contain ``reactor`` under ``name``."""

@@ -10,7 +10,7 @@ from reactorl._decl.bank import Bank
 from reactorl._decl.connection import Connect, evaluate_width, port_refs
 from reactorl._decl.reactor import Reactor, attach_references
 from reactorl._program.frame import Frame, Slot, members
-from reactorl.errors import DeclarationError
+from reactorl.errors import DeclarationError, ProgramError
 from reactorl.position import here
 
 if TYPE_CHECKING:
@@ -60,11 +60,13 @@ class Build:
         frame: Frame,
         layout_of: Callable[[type[Reactor], Position], Layout],
         own_widths: dict[str, int],
+        note: Callable[[DeclarationError | ProgramError], None],
     ) -> None:
         self.frame = frame
         self.mode: Mode | None = None
         self._layout_of = layout_of
         self._own_widths = own_widths
+        self.note = note  # what is wrong and need not end build()
 
     def run(self) -> None:
         """Call ``build()`` and note in the frame what it adds and connects.

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from reactorl._program.levels import Precedence, precedence
 from reactorl._program.program import (
@@ -19,6 +20,9 @@ from reactorl._program.program import (
     WatchdogNode,
 )
 from reactorl._program.routes import roots
+
+if TYPE_CHECKING:
+    from reactorl._program.faults import Faults
 
 
 class Draft:
@@ -53,12 +57,11 @@ class Draft:
         self.stages = 0
         self.warnings: dict[Doubt, None] = {}  # in order, each once
 
-    def freeze(self) -> Program:
-        """Return the finished Program.
+    def freeze(self, faults: Faults) -> Program | None:
+        """Return the finished Program; None if something was found wrong.
 
-        Raises:
-            WiringError: Connections without delay form a circle.
-            CausalityError: Reactions wait for each other.
+        Connections without delay that form a circle, and reactions that wait for each
+        other, are found now.
         """
         program = Program(
             reactors=tuple(self.reactors),
@@ -74,5 +77,8 @@ class Draft:
             roots=(),
             order=Precedence([], [], [], []),
         )
-        shared = roots(program)
-        return replace(program, roots=shared, order=precedence(program, shared))
+        shared = roots(program, faults)
+        order = None if shared is None else precedence(program, shared, faults)
+        if faults or shared is None or order is None:
+            return None
+        return replace(program, roots=shared, order=order)

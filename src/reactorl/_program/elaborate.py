@@ -18,6 +18,7 @@ from reactorl._program import rules
 from reactorl._program.build import Build
 from reactorl._program.collector import collector_paused
 from reactorl._program.draft import Draft
+from reactorl._program.faults import FAULTS, Faults
 from reactorl._program.frame import Frame, Slot, members
 from reactorl._program.layout import Layout
 from reactorl._program.program import (
@@ -31,7 +32,12 @@ from reactorl._program.program import (
     WatchdogNode,
 )
 from reactorl._program.wiring import Wiring
-from reactorl.errors import DeclarationError, ReactorlWarning, UnknownNameError
+from reactorl.errors import (
+    DeclarationError,
+    ProgramError,
+    ReactorlWarning,
+    UnknownNameError,
+)
 from reactorl.position import here
 
 if TYPE_CHECKING:
@@ -52,20 +58,38 @@ def elaborate(main: type[Reactor] | Reactor) -> Program:
     Raises:
         DeclarationError: ``main`` lacks parameters, or ``build()`` does wrong.
         ProgramError: The declarations do not fit together; its subclasses say how.
+            Of several errors it is the first; its notes tell the others.
+    """
+    faults = Faults()
+    program = examine(main, faults)
+    if program is None:
+        raise faults.as_error()
+    for doubt in program.warnings:
+        warnings.warn(str(doubt), ReactorlWarning, stacklevel=2)
+    return program
+
+
+def examine(main: type[Reactor] | Reactor, faults: Faults) -> Program | None:
+    """Return the program whose main reactor is ``main``, or note all that is wrong.
+
+    Args:
+        main: As for ``elaborate``.
+        faults: Where errors go; if there are any, there is no program.
     """
     draft = Draft()
     with collector_paused():
-        _Elaboration(draft).run(main)
-    for doubt in draft.warnings:
-        warnings.warn(str(doubt), ReactorlWarning, stacklevel=2)
-    return draft.freeze()
+        _Elaboration(draft, faults).run(main)
+    # Loops of a program of which something is missing are loops of all of it.
+    return draft.freeze(faults)
 
 
 class _Elaboration:
-    def __init__(self, draft: Draft) -> None:
+    def __init__(self, draft: Draft, faults: Faults) -> None:
         self._draft = draft
+        self._faults = faults
         self._layouts: dict[type[Reactor], Layout] = {}
-        self._placed: list[Layout] = []  # by reactor id
+        # By reactor id; None: what is inside cannot be judged.
+        self._placed: list[Layout | None] = []
 
     def run(self, main: object) -> None:
         """Place the main reactor and expand reactors until none is left."""
@@ -75,20 +99,27 @@ class _Elaboration:
             given, where, main = main._given, main._where, type(main)
         elif not isinstance(main, type) or not issubclass(main, Reactor):
             msg = f"the main reactor is a Reactor class or reactor, not {main!r}"
-            raise DeclarationError(msg, where)
-        params = members(main, given, {}, None, None, where)
-        slot = Slot("main", self._layout(main), None, params, None, where)
+            self._faults.note(DeclarationError(msg, where))
+            return
+        try:
+            params = members(main, given, {}, None, None, where)
+            slot = Slot("main", self._layout(main), None, params, None, where)
+        except FAULTS as error:
+            self._faults.note(error)
+            return
         self._place(slot, -1, "", NO_SCOPE)
         reactors = self._draft.reactors
         done = 0
         while done < len(reactors):
-            self._expand(reactors[done], self._placed[done])
+            layout = self._placed[done]
+            if layout is not None:
+                self._expand(reactors[done], layout)
             done += 1
 
     def _layout(self, cls: type[Reactor]) -> Layout:
         layout = self._layouts.get(cls)
         if layout is None:
-            layout = self._layouts[cls] = Layout(cls)
+            layout = self._layouts[cls] = Layout(cls, self._faults)
         return layout
 
     # -- one reactor ----------------------------------------------------------------
@@ -99,10 +130,13 @@ class _Elaboration:
         if decl.modes:
             self._add_modes(frame)
         for child in decl.children:
-            self._plan(frame, child)
+            try:
+                self._plan(frame, child)
+            except FAULTS as error:
+                self._lack(frame, error)
         if decl.has_build:
-            Build(frame, partial(self._child_layout, frame), self._widths(frame)).run()
-        wiring = Wiring(self._draft, frame) if frame.wires else None
+            self._build(frame)
+        wiring = Wiring(self._draft, frame, self._faults) if frame.wires else None
         if wiring is not None:
             wiring.check_sides()
             wiring.infer_widths()
@@ -123,6 +157,37 @@ class _Elaboration:
         self._add_reactions(frame, first, first_timer, first_action, first_watchdog)
         if wiring is not None:
             wiring.connect(self._writers(first))
+
+    def _lack(self, frame: Frame, error: DeclarationError | ProgramError) -> None:
+        """Note why something is not contained that later statements may mention."""
+        frame.lacking = True
+        self._faults.note(error, frame.node.id)
+
+    def _build(self, frame: Frame) -> None:
+        build = Build(
+            frame,
+            partial(self._child_layout, frame),
+            self._widths(frame),
+            partial(self._lack, frame),
+        )
+        try:
+            build.run()
+        except FAULTS as error:
+            self._lack(frame, error)
+
+    def _duration(
+        self,
+        value: Any,  # noqa: ANN401
+        node: ReactorNode,
+        what: str,
+        where: Position,
+    ) -> int:
+        """Return a time in nanoseconds; 0 if it is none, which is noted."""
+        try:
+            return rules.duration(value, node.params, what, where)
+        except FAULTS as error:
+            self._faults.note(error, node.id)
+            return 0
 
     def _widths(self, frame: Frame) -> dict[str, int]:
         first = self._draft.first_port[frame.node.id]
@@ -192,7 +257,7 @@ class _Elaboration:
                     slot.where,
                 )
             )
-            self._placed.append(layout)
+            self._placed.append(layout if slot.judgeable else None)
             draft.first_port.append(len(draft.ports))
             for place, port in enumerate(layout.decl.ports):
                 identity = len(draft.ports)
@@ -239,8 +304,8 @@ class _Elaboration:
                     len(timers),
                     node.id,
                     timer.name,
-                    rules.duration(timer.offset, node.params, label, where),
-                    rules.duration(timer.period, node.params, label, where),
+                    self._duration(timer.offset, node, label, where),
+                    self._duration(timer.period, node, label, where),
                     frame.scope_of(timer.mode),
                     where,
                 )
@@ -250,17 +315,20 @@ class _Elaboration:
         node, actions = frame.node, self._draft.actions
         for action in frame.layout.decl.actions:
             label, where, spacing = action.label, action.where, action.min_spacing
-            rules.check_policy(action)
+            try:
+                rules.check_policy(action)
+            except FAULTS as error:
+                self._faults.note(error, node.id)
             actions.append(
                 ActionNode(
                     len(actions),
                     node.id,
                     action.name,
                     action.physical,
-                    rules.duration(action.min_delay, node.params, label, where),
+                    self._duration(action.min_delay, node, label, where),
                     None
                     if spacing is None
-                    else rules.duration(spacing, node.params, label, where),
+                    else self._duration(spacing, node, label, where),
                     action.policy,
                     frame.scope_of(action.mode),
                     where,
@@ -277,7 +345,7 @@ class _Elaboration:
                     len(watchdogs),
                     node.id,
                     dog.name,
-                    rules.duration(dog.timeout, node.params, dog.label, dog.where),
+                    self._duration(dog.timeout, node, dog.label, dog.where),
                     dog.handling,
                     tuple(first_action + place for place in effects),
                     frame.scope_of(dog.mode),
@@ -333,7 +401,7 @@ class _Elaboration:
             deadline = reaction.deadline
             if deadline is not None:
                 label, where = f"deadline of {reaction.label}", reaction.where
-                deadline = rules.duration(deadline, node.params, label, where)
+                deadline = self._duration(deadline, node, label, where)
             reactions.append(
                 ReactionNode(
                     len(reactions),
@@ -382,19 +450,31 @@ class _Elaboration:
             if isinstance(item, int):
                 found[own + item] = None
                 continue
-            slot = frame.slots.get(item.child or "")
-            if slot is None:
-                owner = f"{frame.node.path} (class {frame.layout.name})"
-                known = (*frame.slots,)
-                raise UnknownNameError(str(item.child), owner, known, reaction.where)
-            place = slot.layout.port_index.get(item.name)
-            if place is None:
-                owner = f"{frame.node.path}.{slot.name} (class {slot.layout.name})"
-                known = (*slot.layout.port_index,)
-                raise UnknownNameError(item.name, owner, known, reaction.where)
-            port = slot.layout.decl.ports[place]
-            rules.check_child_role(port, item, role, reaction)
-            members_listed = rules.chosen_members(item, slot.count, reaction)
-            for member in members_listed:
-                found[first[slot.first + member] + place] = None
+            try:
+                found |= dict.fromkeys(self._child_ports(frame, reaction, role, item))
+            except FAULTS as error:
+                self._faults.note(error, frame.node.id)
         return tuple(found)
+
+    def _child_ports(
+        self, frame: Frame, reaction: Reaction, role: str, item: Mention
+    ) -> list[int]:
+        slot = frame.slots.get(item.child or "")
+        if slot is None:
+            if frame.lacking:  # it may be what is lacking
+                return []
+            owner = f"{frame.node.path} (class {frame.layout.name})"
+            known = (*frame.slots,)
+            raise UnknownNameError(str(item.child), owner, known, reaction.where)
+        place = slot.layout.port_index.get(item.name)
+        if place is None:
+            owner = f"{frame.node.path}.{slot.name} (class {slot.layout.name})"
+            known = (*slot.layout.port_index,)
+            raise UnknownNameError(item.name, owner, known, reaction.where)
+        port = slot.layout.decl.ports[place]
+        rules.check_child_role(port, item, role, reaction)
+        first = self._draft.first_port
+        return [
+            first[slot.first + member] + place
+            for member in rules.chosen_members(item, slot.count, reaction)
+        ]

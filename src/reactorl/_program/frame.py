@@ -31,6 +31,7 @@ class Slot:
         "first",
         "handles",
         "inferred",
+        "judgeable",
         "layout",
         "mode",
         "name",
@@ -57,6 +58,7 @@ class Slot:
         self.first = -1  # reactor id of member 0, once placed
         self.handles: list[object] = []  # objects through which its ports are named
         self.inferred: dict[tuple[int, int], int] = {}  # (member, port) -> width
+        self.judgeable = True  # False: a width that was to be inferred was not
         self.widths = [declared_widths(layout, values) for values in params]
 
     @property
@@ -77,7 +79,16 @@ class Slot:
 class Frame:
     """The reactor instance that is being expanded."""
 
-    __slots__ = ("by_holder", "layout", "mode_base", "node", "shell", "slots", "wires")
+    __slots__ = (
+        "by_holder",
+        "lacking",
+        "layout",
+        "mode_base",
+        "node",
+        "shell",
+        "slots",
+        "wires",
+    )
 
     def __init__(self, node: ReactorNode, layout: Layout, mode_base: int) -> None:
         self.node = node
@@ -87,6 +98,7 @@ class Frame:
         self.by_holder: dict[int, Slot] = {}  # id of a handle -> slot
         self.shell: Reactor | None = None  # the object that build() runs on
         self.wires: list[Connect] = []
+        self.lacking = False  # something that is wrong is not contained
 
     def scope_of(self, mode: Mode | None) -> int:
         """Return the scope of what lives in ``mode`` of this instance."""

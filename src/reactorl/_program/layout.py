@@ -11,11 +11,13 @@ from reactorl._decl.port import PortDeclaration
 from reactorl._decl.timer import Timer
 from reactorl._decl.watchdog import Watchdog
 from reactorl._program import rules
+from reactorl._program.faults import FAULTS
 
 if TYPE_CHECKING:
     from reactorl._decl.declaration import Declaration
     from reactorl._decl.reaction import Mention, Reaction
     from reactorl._decl.reactor import Reactor
+    from reactorl._program.faults import Faults
     from reactorl._program.program import Entry
 
 
@@ -38,12 +40,12 @@ class Signature(NamedTuple):
 class Layout:
     """Positions of a class's elements and its reactions' signatures.
 
-    Raises:
-        WiringError: A signature names an own element in a role it cannot have.
-        UnknownNameError: It names nothing that the class declares or could add.
+    What a signature names in a role it cannot have, or without declaring it, is noted
+    and left out.
     """
 
     __slots__ = (
+        "_faults",
         "cls",
         "decl",
         "name",
@@ -53,8 +55,9 @@ class Layout:
         "watchdog_actions",
     )
 
-    def __init__(self, cls: type[Reactor]) -> None:
+    def __init__(self, cls: type[Reactor], faults: Faults) -> None:
         self.cls = cls
+        self._faults = faults
         self.decl = decl = cls.__reactor__
         self.name = cls.__name__
         self.port_index = {port.name: i for i, port in enumerate(decl.ports)}
@@ -86,8 +89,12 @@ class Layout:
                 if mention.child is not None:
                     listed.append(mention)
                     continue
-                element = self._own(mention, reaction)
-                rules.check_own_role(element, role, reaction)
+                try:
+                    element = self._own(mention, reaction)
+                    rules.check_own_role(element, role, reaction)
+                except FAULTS as error:
+                    self._faults.note(error)
+                    continue
                 if isinstance(element, PortDeclaration):
                     listed.append(self.port_index[element.name])
                 elif isinstance(element, Timer):
@@ -118,9 +125,13 @@ class Layout:
         for effect in watchdog.effects:
             name = effect if isinstance(effect, str) else effect.name
             element = self.decl.elements.get(name)
-            if element is None:
-                raise rules.unknown(name, self.decl, watchdog.where)
-            rules.check_watchdog_effect(element, effect, watchdog)
+            try:
+                if element is None:
+                    raise rules.unknown(name, self.decl, watchdog.where)
+                rules.check_watchdog_effect(element, effect, watchdog)
+            except FAULTS as error:
+                self._faults.note(error)
+                continue
             found.append(self.decl.actions.index(element))
         return tuple(found)
 

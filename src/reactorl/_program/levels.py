@@ -11,8 +11,9 @@ from reactorl.errors import CausalityError, Hop
 from reactorl.tag import FOREVER
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from reactorl._program.faults import Faults
     from reactorl._program.program import Program, ReactionNode
 
 
@@ -44,7 +45,9 @@ class Precedence:
         return [tuple(others) for others in before]
 
 
-def precedence(program: Program, roots: Sequence[int]) -> Precedence:
+def precedence(
+    program: Program, roots: Sequence[int], faults: Faults
+) -> Precedence | None:
     """Return the precedence of a program's reactions.
 
     Reaction a comes before b if a is written just before b in the same reactor, or if
@@ -55,9 +58,8 @@ def precedence(program: Program, roots: Sequence[int]) -> Precedence:
     Args:
         program: The program.
         roots: Its channels' storage, from ``routes.roots``.
-
-    Raises:
-        CausalityError: Reactions wait for each other.
+        faults: Reactions that wait for each other are noted here; there is no
+            precedence then.
     """
     upstream = _upstream(program, roots)
     after: list[list[int]] = [[] for _ in upstream]
@@ -68,10 +70,10 @@ def precedence(program: Program, roots: Sequence[int]) -> Precedence:
 
     order, level = _sort(upstream, downstream)
     if len(order) < len(upstream):
-        cycle = _cycle(
-            upstream, downstream, set(range(len(upstream))).difference(order)
-        )
-        raise CausalityError(_hops(program, roots, cycle))
+        stuck = set(range(len(upstream))).difference(order)
+        for cycle in _cycles(upstream, downstream, stuck):
+            faults.note(CausalityError(_hops(program, roots, cycle)))
+        return None
 
     deadlines = [r.deadline for r in program.reactions]
     if all(deadline is None for deadline in deadlines):
@@ -142,6 +144,41 @@ def _sort(
             if waiting[other] == 0:
                 order.append(other)
     return order, level
+
+
+def _cycles(
+    upstream: list[tuple[int, ...]],
+    downstream: list[tuple[int, ...]],
+    stuck: set[int],
+) -> Iterator[list[int]]:
+    """Yield loops, in order, that have no reaction in common.
+
+    Without those of the loops found so far, some are no longer stuck; the others wait
+    for another loop.
+    """
+    while stuck:
+        cycle = _cycle(upstream, downstream, stuck)
+        yield cycle
+        stuck = _still_stuck(upstream, downstream, stuck.difference(cycle))
+
+
+def _still_stuck(
+    upstream: list[tuple[int, ...]],
+    downstream: list[tuple[int, ...]],
+    among: set[int],
+) -> set[int]:
+    """Return which of some reactions wait for a loop among themselves."""
+    waiting = {r: sum(other in among for other in upstream[r]) for r in among}
+    free = [r for r, count in waiting.items() if count == 0]
+    left = set(among)
+    for reaction in free:  # grows while it is read
+        left.discard(reaction)
+        for other in downstream[reaction]:
+            if other in left:
+                waiting[other] -= 1
+                if waiting[other] == 0:
+                    free.append(other)
+    return left
 
 
 def _cycle(

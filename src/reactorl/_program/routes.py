@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING
 from reactorl.errors import WiringError
 
 if TYPE_CHECKING:
-    from reactorl._program.program import Program
+    from reactorl._program.faults import Faults
+    from reactorl._program.program import ConnectionNode, Program
 
 
-def roots(program: Program) -> array[int]:
+def roots(program: Program, faults: Faults) -> array[int] | None:
     """Return for every channel the channel whose storage it shares.
 
     Connections of the same tag are followed backwards, through any number of relays.
     Channels that are driven late (``after``, physical), by reactions (also forwarding
-    ones), or not at all, are their own root.
-
-    Raises:
-        WiringError: Connections without delay lead in a circle past any reaction.
+    ones), or not at all, are their own root. Connections that lead in a circle past
+    any reaction are noted; there are no roots then.
     """
     root = array("q", range(len(program.channel_port)))
     for connection in program.connections:
@@ -33,15 +32,32 @@ def roots(program: Program) -> array[int]:
             top = root[top]
             steps += 1
             if steps > len(root):
-                raise _circle(program, top)
+                _note_circles(program, faults)
+                return None
         while root[channel] != top:  # shorten the way for those who come later
             root[channel], channel = top, root[channel]
     return root
 
 
-def _circle(program: Program, channel: int) -> WiringError:
+def _note_circles(program: Program, faults: Faults) -> None:
+    drives = {
+        c.target: c for c in program.connections if c.delay is None and not c.physical
+    }
+    seen: set[int] = set()
+    for channel in drives:
+        way: dict[int, None] = {}
+        while channel in drives and channel not in seen:
+            seen.add(channel)
+            way[channel] = None
+            channel = drives[channel].source
+        if channel in way:
+            faults.note(_circle(program, drives, channel))
+
+
+def _circle(
+    program: Program, drives: dict[int, ConnectionNode], channel: int
+) -> WiringError:
     """Return the error for connections that lead from ``channel`` back to it."""
-    drives = {c.target: c for c in program.connections if c.delay is None}
     chain = [drives[channel]]
     while chain[-1].source != channel:
         chain.append(drives[chain[-1].source])

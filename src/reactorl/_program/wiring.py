@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reactorl._program import rules
+from reactorl._program.faults import FAULTS
 from reactorl._program.program import ConnectionNode, Doubt, ReactionNode
 from reactorl.errors import WidthError
 
@@ -13,53 +14,78 @@ if TYPE_CHECKING:
     from reactorl._decl.connection import Connect, PortRef
     from reactorl._decl.mode import Mode
     from reactorl._program.draft import Draft
+    from reactorl._program.faults import Faults
     from reactorl._program.frame import Frame, Slot
+    from reactorl.errors import DeclarationError, ProgramError
     from reactorl.position import Position
 
 
 class Wiring:
-    """The connections of one reactor instance."""
+    """The connections of one reactor instance; a wrong one is noted and left out."""
 
-    def __init__(self, draft: Draft, frame: Frame) -> None:
+    def __init__(self, draft: Draft, frame: Frame, faults: Faults) -> None:
         self._draft = draft
+        self._faults = faults
         self._frame = frame
         self._first_port = draft.first_port[frame.node.id]
 
     # -- before the children's ports exist ------------------------------------------
 
     def check_sides(self) -> None:
-        """Refuse ports out of reach or on the wrong side."""
-        for wire in self._frame.wires:
-            for side, refs in (("source", wire.sources), ("target", wire.targets)):
-                for ref in refs:
+        """Leave out what has ports out of reach or on the wrong side."""
+        self._frame.wires = [w for w in self._frame.wires if self._has_its_sides(w)]
+
+    def _has_its_sides(self, wire: Connect) -> bool:
+        fine = True
+        for side, refs in (("source", wire.sources), ("target", wire.targets)):
+            for ref in refs:
+                try:
                     own = self._slot(ref, wire.where) is None
                     rules.check_direction(ref, side, wire.where, own=own)
+                except FAULTS as error:
+                    self._note(error)
+                    fine = False
+        return fine
+
+    def _note(self, error: DeclarationError | ProgramError) -> None:
+        self._faults.note(error, self._frame.node.id)
 
     def infer_widths(self) -> None:
         """Give multi-inputs without width that of the statement that drives them.
 
-        Raises:
-            WidthError: The statement leaves more than one width open, or the sources
-                do not divide evenly.
+        A statement that leaves more than one width open, or whose sources do not
+        divide evenly, is left out.
         """
+        kept = []
         for wire in self._frame.wires:
             sizes = [self._size(ref, wire.where) for ref in wire.targets]
             unknown = [r for r, s in zip(wire.targets, sizes, strict=True) if s is None]
-            if not unknown:
-                continue
-            ref = unknown[0]
-            if len(unknown) > 1:
-                msg = f"{ref} and {unknown[1]} both take their width from one statement"
-                raise WidthError(
-                    msg,
-                    wire.where,
-                    "Give one of them a width.",
-                )
-            if ref.channel is not None:
-                msg = f"{ref}: the width is not known"
-                raise WidthError(msg, wire.where, "Declare the width.")
-            left = sum(self._size(r, wire.where) or 0 for r in wire.sources)
-            self._infer(wire, ref, left, sum(size or 0 for size in sizes))
+            try:
+                if unknown:
+                    self._infer_from(wire, unknown, sum(size or 0 for size in sizes))
+                kept.append(wire)
+            except FAULTS as error:
+                self._note(error)
+                for ref in unknown:
+                    slot = self._slot(ref, wire.where)
+                    if slot is not None:
+                        slot.judgeable = False
+        self._frame.wires = kept
+
+    def _infer_from(self, wire: Connect, unknown: list[PortRef], known: int) -> None:
+        ref = unknown[0]
+        if len(unknown) > 1:
+            msg = f"{ref} and {unknown[1]} both take their width from one statement"
+            raise WidthError(
+                msg,
+                wire.where,
+                "Give one of them a width.",
+            )
+        if ref.channel is not None:
+            msg = f"{ref}: the width is not known"
+            raise WidthError(msg, wire.where, "Declare the width.")
+        left = sum(self._size(r, wire.where) or 0 for r in wire.sources)
+        self._infer(wire, ref, left, known)
 
     def _infer(self, wire: Connect, ref: PortRef, left: int, known: int) -> None:
         slot = self._slot(ref, wire.where)
@@ -113,32 +139,59 @@ class Wiring:
     def connect(self, writers: dict[int, list[ReactionNode]]) -> None:
         """Append connections, and forwarding reactions where modes need them.
 
+        A connection that drives what is driven already is left out.
+
         Args:
             writers: Port id to this reactor's reactions that may set it.
-
-        Raises:
-            WiringError: A channel has two drivers.
         """
-        expanded = [(wire, self._pairs(wire)) for wire in self._frame.wires]
+        expanded = []
+        for wire in self._frame.wires:
+            try:
+                expanded.append((wire, self._pairs(wire)))
+            except FAULTS as error:
+                self._note(error)
         driver: dict[int, Connect] = {}
         shared: dict[int, list[Connect]] = {}  # driven in several modes: further ones
+        fine = []
         for wire, pairs in expanded:
-            for _, target in pairs:
-                if self._check_writers(target, wire, writers):
-                    shared.setdefault(target, [])
-                first = driver.get(target)
-                if first is None:
-                    driver[target] = wire
-                    continue
-                others = shared.setdefault(target, [])
-                for other in (first, *others):
-                    if not _exclusive(other.mode, wire.mode):
-                        raise rules.twice_driven(
-                            self._name(target), "a connection", other.where, wire.where
-                        )
-                others.append(wire)
-        for wire, pairs in expanded:
-            self._append(wire, pairs, shared)
+            try:
+                for _, target in pairs:
+                    self._drive(wire, target, driver, shared, writers)
+                fine.append((wire, pairs))
+            except FAULTS as error:
+                self._note(error)
+        for wire, pairs in fine:
+            try:
+                self._append(wire, pairs, shared)
+            except FAULTS as error:
+                self._note(error)
+
+    def _drive(
+        self,
+        wire: Connect,
+        target: int,
+        driver: dict[int, Connect],
+        shared: dict[int, list[Connect]],
+        writers: dict[int, list[ReactionNode]],
+    ) -> None:
+        """Note that a wire drives a channel.
+
+        Raises:
+            WiringError: It has a driver already.
+        """
+        if self._check_writers(target, wire, writers):
+            shared.setdefault(target, [])
+        first = driver.get(target)
+        if first is None:
+            driver[target] = wire
+            return
+        others = shared.setdefault(target, [])
+        for other in (first, *others):
+            if not _exclusive(other.mode, wire.mode):
+                raise rules.twice_driven(
+                    self._name(target), "a connection", other.where, wire.where
+                )
+        others.append(wire)
 
     def _check_writers(
         self, target: int, wire: Connect, writers: dict[int, list[ReactionNode]]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from reactorl._decl.bank import configured
 from reactorl._decl.connection import interleaved
+from reactorl._program.faults import FAULTS
 from reactorl.errors import DelayError
 from reactorl.lf import syntax, values
 from reactorl.lf.places import place_of
@@ -55,7 +56,10 @@ class Containing:
                     at(place_of(part)),
                     shell.__dict__[mode] if mode else nullcontext(),
                 ):
-                    act(shell, part, parent)
+                    try:
+                        act(shell, part, parent)
+                    except FAULTS as error:
+                        shell._builder.note(error)
 
     def _add(self, shell: Reactor, part: Part, parent: Callable[[], Self]) -> None:
         member = part.member
@@ -100,6 +104,11 @@ class Containing:
     def _connect(self, shell: Reactor, part: Part, parent: object) -> None:
         member = part.member
         assert isinstance(member, syntax.Connection)
+        if any(
+            r.container and r.container.text not in shell.__dict__
+            for r in (*member.left, *member.right)
+        ):
+            return  # what was wrong with the contained reactor has been noted
         after: Any = None
         if member.after is not None:
             after = values.duration(member.after)

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import re
-import warnings
 from typing import TYPE_CHECKING
 
-from reactorl._program.elaborate import elaborate
-from reactorl.errors import CausalityError, DeclarationError, ProgramError
+from reactorl._program.elaborate import examine
+from reactorl._program.faults import FAULTS, Faults
+from reactorl.errors import CausalityError, WidthError
 from reactorl.lf.diagnostics import Diagnostic, Severity
 from reactorl.lf.places import SourcePosition
 from reactorl.lf.values import NotKnownError
@@ -25,24 +25,36 @@ _TITLE = re.compile(r"\b(reaction \w+\.reaction) (\d+)")
 """A reaction, by the key that lowering gives it in its class."""
 
 
-def elaborated(unit: ClassUnit, lowering: Lowering, report: Report) -> Program | None:
+def elaborated(
+    unit: ClassUnit, lowering: Lowering, report: Report, *, remains: bool = False
+) -> Program | None:
     """Return the Program whose main reactor is ``unit``; None if it is not legal.
 
-    Where code is not executed and the structure depends on it, the answer is None,
-    too, and the report stays as it is.
+    Everything that is wrong is reported. Where code is not executed and the structure
+    depends on it, that part is not judged, and the answer is None, too.
+
+    Args:
+        unit: The main reactor.
+        lowering: Makes reactor classes.
+        report: Where it is said what is wrong.
+        remains: Whether something was left out of the program. What is judged then is
+            what does not depend on that: loops and widths.
     """
+    faults = Faults()
+    program = None
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            program = elaborate(lowering.reactor_class(unit))
-    except NotKnownError:
-        return None
-    except CausalityError as error:
-        _report_loop(error, unit, report)
-        return None
-    except (DeclarationError, ProgramError) as error:
-        what = _words(error.what)
-        _add(report, Severity.ERROR, what, error.where, unit, error.remedy)
+        program = examine(lowering.reactor_class(unit), faults)
+    except FAULTS as refused:
+        faults.note(refused)
+    for error in faults:
+        if isinstance(error, CausalityError):
+            _report_loop(error, unit, report)
+        elif isinstance(error, WidthError) or not (
+            remains or isinstance(error, NotKnownError)
+        ):
+            what = _words(error.what)
+            _add(report, Severity.ERROR, what, error.where, unit, error.remedy)
+    if program is None or remains:
         return None
     for doubt in program.warnings:
         _add(report, Severity.WARNING, _words(doubt.what), doubt.where, unit)

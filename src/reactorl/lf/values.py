@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from reactorl._decl.param import Expr
+from reactorl.errors import ProgramError
 from reactorl.lf import syntax
 from reactorl.lf.times import nanoseconds_of
 
@@ -19,8 +20,12 @@ if TYPE_CHECKING:
     from reactorl.tag import Duration
 
 
-class NotKnownError(Exception):
+class NotKnownError(ProgramError):
     """A structure depends on Python code, which is not executed here."""
+
+    def __init__(self) -> None:
+        super().__init__("a structure depends on code that is not executed")
+        self.args = ()
 
 
 class _Unknown:
