@@ -191,7 +191,7 @@ NB_MODULE(_core, m) {
           "__init__",
           [](Session* self, const Plan& plan, bool fast, bool keepalive, bool trace,
              bool replay, bool one_at_a_time, std::optional<Time> timeout,
-             std::optional<Time> start, std::uint64_t shuffle) {
+             std::optional<Time> start, std::uint64_t shuffle, bool stay_home) {
             Options options;
             options.fast = fast;
             options.keepalive = keepalive;
@@ -201,10 +201,12 @@ NB_MODULE(_core, m) {
             options.timeout = timeout.value_or(kForever);
             options.start = start.value_or(kForever);
             options.shuffle = shuffle;
+            options.stay_home = stay_home;
             new (self) Session(plan, options);
           },
           "plan"_a, nb::kw_only(), "fast"_a, "keepalive"_a, "trace"_a, "replay"_a,
-          "one_at_a_time"_a, "timeout"_a.none(), "start"_a.none(), "shuffle"_a)
+          "one_at_a_time"_a, "timeout"_a.none(), "start"_a.none(), "shuffle"_a,
+          "stay_home"_a)
       .def(
           "add_body",
           [](Session& s, nb::object function, nb::object handler, nb::object instance,

@@ -52,12 +52,15 @@ void Scheduler::set(Worker& worker, SlotId slot, Value value) {
 void Scheduler::run_reactions() {
   if (ready_.finished()) return;
   considered_ = kNone;
-  if (pool_ && ready_.outstanding() > 1) {
+  if (pool_ && (ready_.outstanding() > 1 || options_.stay_home)) {
     // At the start tag each reactor begins life on its home worker: objects are
-    // cheapest for the thread that made them. Under a lock that has no use.
-    const bool settle = epoch_ == 1 && !options_.one_at_a_time;
-    if (settle) ready_.stay_home(true);
-    if (settle) call_for_help(plan_.workers - 1);
+    // cheapest for the thread that made them. At the final tag it ends there, with
+    // whatever is bound to that thread. Under a lock that has no use.
+    const bool turning = (epoch_ == 1 || ended_) && !options_.one_at_a_time;
+    if (turning || options_.stay_home) {
+      ready_.stay_home(true);
+      call_for_help(plan_.workers - 1);
+    }
   }
   work(workers_[0]);
   if (!pool_ || !pool_->is_open()) return;

@@ -99,7 +99,7 @@ class Plan:
 class Session:
     """One run of a plan."""
 
-    def __init__(self, plan: Plan, *, fast: bool, keepalive: bool, trace: bool, replay: bool, one_at_a_time: bool, timeout: int | None, start: int | None, shuffle: int) -> None: ...
+    def __init__(self, plan: Plan, *, fast: bool, keepalive: bool, trace: bool, replay: bool, one_at_a_time: bool, timeout: int | None, start: int | None, shuffle: int, stay_home: bool) -> None: ...
 
     def add_body(self, function: object | None, handler: object | None, instance: object | None, reactor: int, index: int) -> None:
         """Give the next reaction its body; in the order of ids."""

@@ -30,6 +30,7 @@ struct Options {
   bool trace = false;
   bool replay = false;         // physical events come from `preload` alone
   bool one_at_a_time = false;  // the interpreter runs one thread at a time (a GIL)
+  bool stay_home = false;      // a reaction runs on its home worker and on no other
   Time timeout = kForever;     // kForever: none
   Time start = kForever;       // kForever: the machine's time
   std::uint64_t shuffle = 0;   // tests: another order of ready reactions for each value

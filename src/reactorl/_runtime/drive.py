@@ -222,6 +222,7 @@ def drive(
     start_time: int | None = None,
     freeze: bool | None = None,
     timeout: Duration | None = None,
+    stay_home: bool = False,
     shuffle: int = 0,
 ) -> Session:
     """Return a context manager that runs ``main`` tag by tag, steered by the caller.
@@ -249,6 +250,7 @@ def drive(
         trace=trace,
         check=check,
         freeze=freeze,
+        stay_home=stay_home,
         shuffle=shuffle,
     )
     return Session(Live(program, options))

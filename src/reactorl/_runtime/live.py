@@ -74,6 +74,7 @@ class Live:
             timeout=options.timeout,
             start=options.start_time,
             shuffle=options.shuffle,
+            stay_home=options.stay_home,
         )
         tape = self._tape(record, replay)
         self._watchdogs = Watchdogs(

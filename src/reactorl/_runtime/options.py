@@ -30,6 +30,7 @@ class Options:
     check: bool
     freeze: bool
     shuffle: int
+    stay_home: bool
 
 
 def make_options(
@@ -45,6 +46,7 @@ def make_options(
     check: bool,
     freeze: bool | None,
     shuffle: int,
+    stay_home: bool,
 ) -> Options:
     """Fill in defaults that depend on the program and the machine.
 
@@ -83,6 +85,7 @@ def make_options(
         check=check,
         freeze=_freezes(program) if freeze is None else freeze,
         shuffle=shuffle,
+        stay_home=stay_home,
     )
 
 

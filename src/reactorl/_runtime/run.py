@@ -34,6 +34,7 @@ def run(
     freeze: bool | None = None,
     record: bool | str | os.PathLike[str] = False,
     replay: Recording | str | os.PathLike[str] | None = None,
+    stay_home: bool = False,
     shuffle: int = 0,
 ) -> Result:
     """Run ``main`` until it ends, and say how it went.
@@ -63,6 +64,9 @@ def run(
         record: Note what comes from the physical world, for ``replay``; a path also
             saves it there.
         replay: Take everything physical from a recording instead.
+        stay_home: Run the reactions of a reactor on its home worker and on no other,
+            for resources that are bound to a thread. Usually a worker without work
+            helps others.
         shuffle: For tests: another order of ready reactions for each value. The trace
             must not change.
 
@@ -85,6 +89,7 @@ def run(
         trace=trace,
         check=check,
         freeze=freeze,
+        stay_home=stay_home,
         shuffle=shuffle,
     )
     noted = None if record is False else Recording()
