@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
     from benchmarks.runtime.job import Failure, Measurement, Python
 
-SECONDS = 0.01
-"""How long a slice is."""
 QUICK = (1, 30)
 """In how many sets of processes, and how many slices each has in a set."""
 
@@ -67,9 +65,7 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--repeats", type=int, help="in how many sets of processes")
     parser.add_argument("--slices", type=int, help="how many slices each has in a set")
-    parser.add_argument(
-        "--seconds", type=float, default=SECONDS, help="how long a slice is, about"
-    )
+    parser.add_argument("--seconds", type=float, help="how long a slice is, about")
     parser.add_argument(
         "--out",
         type=Path,
@@ -89,7 +85,7 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
         value = getattr(options, name)
         if value is not None and value < 1:
             parser.error(f"--{name} must be 1 or more")
-    if options.seconds <= 0:
+    if options.seconds is not None and options.seconds <= 0:
         parser.error("--seconds must be positive")
     return options
 
@@ -126,13 +122,15 @@ class Session:
     def __init__(
         self,
         paths: dict[Python, str],
-        settings: dict[Python, Settings],
+        loops_per_us: dict[Python, float],
+        seconds: float | None,
         engines: Sequence[str],
         out: Path,
     ) -> None:
         self._paths = paths
         self._engines = engines
-        self._settings = settings
+        self._loops_per_us = loops_per_us
+        self._seconds = seconds
         self._directory = out / "measurements"
         self._directory.mkdir(parents=True, exist_ok=True)
         for old in self._directory.glob("*.json"):
@@ -141,14 +139,15 @@ class Session:
 
     def measure(self, stint: plan.Stint, slices: int | None, feelers: Feelers) -> None:
         """Measure a set of processes, and write it down."""
+        group, python = stint.group, stint.python
         turns = Turns(
-            self._paths[stint.python],
-            stint.group.on(stint.python, self._engines),
-            self._settings[stint.python],
+            self._paths[python],
+            group.on(python, self._engines),
+            Settings(self._seconds or group.seconds, self._loops_per_us[python]),
             feelers,
             stint.repeat,
         )
-        measurements, failures = turns.run(slices or stint.group.slices)
+        measurements, failures = turns.run(slices or group.slices)
         self.results.measurements += measurements
         self.results.failures += failures
         everything: list[Measurement | Failure] = [*measurements, *failures]
@@ -200,9 +199,8 @@ def main(given: Sequence[str] | None = None) -> int:
     repeats, slices = QUICK if options.quick else (None, None)
     repeats, slices = options.repeats or repeats, options.slices or slices
     turns = {name: ask(path, "turns_per_us") for name, path in paths.items()}
-    settings = {name: Settings(options.seconds, turns[name]) for name in paths}
     groups = [g for g in plan.GROUPS if not options.only or g.workload in options.only]
-    session = Session(paths, settings, options.engines, options.out)
+    session = Session(paths, turns, options.seconds, options.engines, options.out)
     try:
         stints = list(plan.stints(groups, tuple(paths), repeats))
         session.measure_all(stints, slices, console)

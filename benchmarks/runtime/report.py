@@ -135,12 +135,13 @@ class Report:
             turns = self.settings["loops_per_us"][name]
             rows.append(("", f"{turns:.1f} turns of the busy loop per µs"))
         how = self.settings
+        seconds = how["seconds"]
+        length = f"{seconds * 1e3:.0f}" if seconds else "10 to 50"
         rows.append(
             (
                 "each measurement",
                 f"{how['repeats'] or 'several'} processes with "
-                f"{how['slices'] or 'several'} slices of "
-                f"{how['seconds'] * 1e3:.0f} ms each",
+                f"{how['slices'] or 'several'} slices of {length} ms each",
             )
         )
         calm = self.results.calm_share()
