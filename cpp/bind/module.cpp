@@ -276,18 +276,39 @@ NB_MODULE(_core, m) {
       .def("run", [](Session& s) { return status_word(s.scheduler().run()); })
       .def(
           "step",
-          [](Session& s, Time time, std::uint32_t microstep,
-             const std::vector<std::pair<std::uint32_t, nb::object>>& inputs) {
+          [](Session& s, Time delay,
+             const std::vector<std::pair<std::uint32_t, nb::object>>& inputs,
+             const std::vector<std::uint32_t>& outputs) {
             std::vector<std::pair<SlotId, Value>> values;
+            values.reserve(inputs.size());
             for (const auto& [slot, value] : inputs) {
               if (s.host().freeze_arrays && !freeze(value.ptr())) {
                 throw nb::python_error();
               }
               values.emplace_back(slot, Value::share(value.ptr()));
             }
-            return status_word(s.scheduler().step({time, microstep}, std::move(values)));
+            Scheduler& scheduler = s.scheduler();
+            const Epoch before = scheduler.epoch();
+            const Tag at = delayed(scheduler.tag(), delay);
+            const Status status = scheduler.step(at, std::move(values));
+            nb::list present;
+            for (std::size_t i = 0; i < outputs.size(); ++i) {
+              const std::uint32_t slot = outputs[i];
+              if (scheduler.set_in(slot) <= before) continue;
+              auto* v = static_cast<PyObject*>(scheduler.value(slot).get());
+              present.append(
+                  nb::make_tuple(i, v == nullptr ? nb::none() : nb::borrow(v)));
+            }
+            const Tag tag = scheduler.tag();
+            const Time time = tag.time - scheduler.clock().start_time();
+            return nb::make_tuple(status_word(status), time, tag.microstep, present);
           },
-          "time"_a, "microstep"_a, "inputs"_a)
+          "delay"_a, "inputs"_a, "outputs"_a,
+          nb::sig("def step(self, delay: int, inputs: Sequence[tuple[int, object]], "
+                  "outputs: Sequence[int]) -> tuple[str, int, int, "
+                  "list[tuple[int, object]]]"),
+          "Run the tag that is `delay` from the last one, with these inputs. Returns the "
+          "status, the tag, and which of the outputs were set, with their values.")
       .def("finish", [](Session& s) { return status_word(s.scheduler().finish()); })
       .def(
           "failure",
@@ -342,14 +363,6 @@ NB_MODULE(_core, m) {
             return s.scheduler().present(slot);
           },
           "slot"_a)
-      .def(
-          "epoch", [](const Session& s) { return s.scheduler().epoch(); }, "Counts tags.")
-      .def(
-          "set_since",
-          [](const Session& s, std::uint32_t slot, Epoch epoch) {
-            return s.scheduler().set_in(slot) > epoch;
-          },
-          "slot"_a, "epoch"_a)
       .def(
           "value",
           [](const Session& s, std::uint32_t slot) -> nb::object {

@@ -134,7 +134,7 @@ _LAZY = {
     "drive": "reactorl._runtime.drive",
     "run": "reactorl._runtime.run",
 }
-_LAZY_PACKAGES = ("lf",)
+_LAZY_PACKAGES = ("lf", "rl")
 
 
 def _public(thing: object) -> object:

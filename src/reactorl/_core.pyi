@@ -120,7 +120,10 @@ class Session:
 
     def run(self) -> str: ...
 
-    def step(self, time: int, microstep: int, inputs: Sequence[tuple[int, object]]) -> str: ...
+    def step(self, delay: int, inputs: Sequence[tuple[int, object]], outputs: Sequence[int]) -> tuple[str, int, int, list[tuple[int, object]]]:
+        """
+        Run the tag that is `delay` from the last one, with these inputs. Returns the status, the tag, and which of the outputs were set, with their values.
+        """
 
     def finish(self) -> str: ...
 
@@ -148,11 +151,6 @@ class Session:
     def request_stop(self) -> None: ...
 
     def present(self, slot: int) -> bool: ...
-
-    def epoch(self) -> int:
-        """Counts tags."""
-
-    def set_since(self, slot: int, epoch: int) -> bool: ...
 
     def value(self, slot: int) -> object: ...
 

@@ -27,11 +27,16 @@ class Outputs:
     multiport is a list, with None for absent channels.
     """
 
-    __slots__ = ("_values", "tag")
+    __slots__ = ("_at", "_values")
 
-    def __init__(self, tag: Tag, values: Mapping[str, Any]) -> None:
-        self.tag = tag
+    def __init__(self, at: tuple[int, int], values: Mapping[str, Any]) -> None:
+        self._at = at
         self._values = values
+
+    @property
+    def tag(self) -> Tag:
+        """The last tag of the step, elapsed."""
+        return Tag(*self._at)
 
     def __getitem__(self, name: str) -> Any:  # noqa: ANN401
         return self._values[name]
@@ -75,7 +80,14 @@ class Session:
             name: [slots[c] for c in port.channels]
             for name, port in (*self._inputs.items(), *self._outputs.items())
         }
-        self._epochs: dict[int, int] = {}
+        self._output_slots: list[int] = []
+        self._output_names: list[tuple[str, int | None, int]] = []
+        for name, port in self._outputs.items():
+            slots_here = self._channels[name]
+            for place, slot in enumerate(slots_here):
+                at = None if port.width is None else place
+                self._output_slots.append(slot)
+                self._output_names.append((name, at, len(slots_here)))
         self._result: Result | None = None
         self._open = False
 
@@ -156,12 +168,13 @@ class Session:
         if not self._open:
             msg = "the program is not running; use it inside its with statement"
             raise RuntimeError(msg)
-        session = self._live.session
         values = self._slots({**inputs, **named} if inputs else named)
-        at = Tag(*session.tag()).delay(nanoseconds(after))
-        before = session.epoch()
-        status = self._live.after(session.step(at.time, at.microstep, values))
-        outputs = self._collect(before)
+        delay = nanoseconds(after) if after else 0
+        status, time, microstep, present = self._live.session.step(
+            delay, values, self._output_slots
+        )
+        self._live.after(status)
+        outputs = Outputs((time, microstep), self._by_name(present))
         if status == "finished":
             self._live.finished()
             self._result = self._live.result()
@@ -196,19 +209,17 @@ class Session:
             )
         return values
 
-    def _collect(self, before: int) -> Outputs:
-        session = self._live.session
+    def _by_name(self, present: Sequence[tuple[int, Any]]) -> dict[str, Any]:
         found: dict[str, Any] = {}
-        for name, port in self._outputs.items():
-            present = [session.set_since(slot, before) for slot in self._channels[name]]
-            if not any(present):
+        for position, value in present:
+            name, place, width = self._output_names[position]
+            if place is None:
+                found[name] = value
                 continue
-            each: Sequence[Any] = [
-                session.value(slot) if there else None
-                for slot, there in zip(self._channels[name], present, strict=True)
-            ]
-            found[name] = each[0] if port.width is None else each
-        return Outputs(self._live.now(), found)
+            if name not in found:
+                found[name] = [None] * width
+            found[name][place] = value
+        return found
 
 
 def drive(

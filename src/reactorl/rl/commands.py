@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a vector can ask of its environments; each command is for all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import gymnasium as gym
+
+    from reactorl.rl.arrays import Arrays
+    from reactorl.rl.failures import EnvFailure
+    from reactorl.rl.seat import Infos, Seat
+    from reactorl.rl.slots import Array, Space
+
+
+class Command(Protocol):
+    """Something to do with each environment."""
+
+    def apply(self, seat: Seat) -> object:
+        """Do it with one; return the reply, None if there is nothing to say."""
+
+    def part(self, indices: range) -> Command:
+        """Return what some environments need to know of it."""
+
+
+class ForAll:
+    """A command that says the same to all."""
+
+    __slots__ = ()
+
+    def part(self, indices: range) -> Self:
+        """Return it as it is."""
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Step with these actions, by index."""
+
+    actions: Sequence[Any] | Mapping[int, Any]
+    batch: Any = None
+    """All of them, as they were given."""
+    is_shared: bool = False
+    """Whether they are where all processes see them."""
+
+    def apply(self, seat: Seat) -> Infos | None:
+        """Step one environment."""
+        return seat.step(self.actions[seat.index]) or None
+
+    def part(self, indices: range) -> Step:
+        """Return the actions of some."""
+        return Step({index: self.actions[index] for index in indices})
+
+    def through(self, shared: Array | None) -> Step:
+        """Put the actions into an array, if they are just what it holds."""
+        batch = self.batch
+        if (
+            shared is None
+            or type(batch) is not np.ndarray
+            or batch.dtype != shared.dtype
+            or batch.shape != shared.shape
+        ):
+            return self
+        shared[...] = batch
+        return Step((), is_shared=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Reset(ForAll):
+    """Reset those of the mask; all, if there is none."""
+
+    seeds: Sequence[int | None]
+    options: dict[str, Any] | None
+    mask: Sequence[bool] | None = None
+
+    def apply(self, seat: Seat) -> Infos | None:
+        """Reset one environment, unless the mask leaves it out."""
+        if self.mask is not None and not self.mask[seat.index]:
+            return None
+        return seat.reset(self.seeds[seat.index], self.options) or None
+
+
+@dataclass(frozen=True, slots=True)
+class Call(ForAll):
+    """Call a method, or read an attribute."""
+
+    name: str
+    args: tuple[Any, ...] = ()
+    kwargs: tuple[tuple[str, Any], ...] = ()
+
+    def apply(self, seat: Seat) -> Answer:
+        """Call it."""
+        return Answer.of(lambda: seat.call(self.name, self.args, dict(self.kwargs)))
+
+
+@dataclass(frozen=True, slots=True)
+class SetAttr:
+    """Set an attribute, to a value for each."""
+
+    name: str
+    values: Sequence[Any] | Mapping[int, Any]
+
+    def part(self, indices: range) -> SetAttr:
+        """Return the values of some."""
+        return SetAttr(self.name, {index: self.values[index] for index in indices})
+
+    def apply(self, seat: Seat) -> Answer:
+        """Set it."""
+        return Answer.of(lambda: seat.set_attr(self.name, self.values[seat.index]))
+
+
+@dataclass(frozen=True, slots=True)
+class Render(ForAll):
+    """Render."""
+
+    def apply(self, seat: Seat) -> Answer:
+        """Render one environment."""
+        return Answer.of(seat.render)
+
+
+@dataclass(frozen=True, slots=True)
+class Describe(ForAll):
+    """Tell what it is."""
+
+    def apply(self, seat: Seat) -> Description:
+        """Describe one environment."""
+        return Description.of(seat.env)
+
+
+@dataclass(frozen=True, slots=True)
+class Assign(ForAll):
+    """Let results land in these arrays."""
+
+    arrays: Arrays
+
+    def apply(self, seat: Seat) -> None:
+        """Tell one environment."""
+        seat.assign(self.arrays)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a call gave, or what it raised: that is the caller's business."""
+
+    value: Any
+    error: Exception | None = None
+
+    @classmethod
+    def of(cls, call: Callable[[], object]) -> Answer:
+        """Call, and keep what comes of it."""
+        try:
+            return cls(call())
+        except Exception as error:
+            return cls(None, error)
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What an environment is, as far as a vector needs to know."""
+
+    observation_space: Space
+    action_space: Space
+    metadata: dict[str, Any]
+    render_mode: str | None
+
+    @classmethod
+    def of(cls, env: gym.Env[Any, Any]) -> Description:
+        """Return the description of an environment."""
+        return cls(
+            env.observation_space,
+            env.action_space,
+            dict(env.metadata),
+            env.render_mode,
+        )
+
+
+Reply: TypeAlias = "Infos | Answer | Description | EnvFailure | None"

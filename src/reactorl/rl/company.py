@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Environments that are together on one thread, or in one process."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
+
+from reactorl.rl.commands import Step
+from reactorl.rl.failures import EnvFailure
+from reactorl.rl.seat import Seat
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from contextlib import AbstractContextManager
+
+    from reactorl.rl.commands import Command
+    from reactorl.rl.recipes import Maker
+    from reactorl.rl.seat import Infos, Rules
+
+    Replies = dict[int, Any]
+    """By index; those who have nothing to say are missing."""
+
+
+class Company:
+    """Some of the environments of a vector, made by whoever makes this.
+
+    An environment that cannot be made replies so to every command.
+
+    Args:
+        makers: Make the environments, by index.
+        rules: What holds for all of them.
+        guard: Returns a context that breaks off what takes too long, for one each.
+    """
+
+    def __init__(
+        self,
+        makers: Mapping[int, Maker],
+        rules: Rules,
+        guard: Callable[[], AbstractContextManager[object]] = nullcontext,
+    ) -> None:
+        self.seats: list[Seat] = []
+        self.unmade: dict[int, EnvFailure] = {}
+        for index, maker in makers.items():
+            try:
+                self.seats.append(Seat(index, maker, rules, guard()))
+            except EnvFailure as failure:
+                self.unmade[index] = failure
+
+    def step(self, actions: Sequence[Any] | Mapping[int, Any]) -> Replies:
+        """Step all of them."""
+        replies: Replies = {}
+        for seat in self.seats:
+            index = seat.index
+            try:
+                reply: Infos | EnvFailure = seat.step(actions[index])
+            except EnvFailure as failure:
+                reply = failure
+            if reply:
+                replies[index] = reply
+        return replies
+
+    def obey(self, command: Command) -> Replies:
+        """Let all of them obey a command."""
+        if type(command) is Step:
+            return self.step(command.actions)
+        replies: Replies = dict(self.unmade)
+        for seat in self.seats:
+            reply = self.one(command, seat)
+            if reply is not None:
+                replies[seat.index] = reply
+        return replies
+
+    def one(self, command: Command, seat: Seat) -> Any:  # noqa: ANN401
+        """Let one of them obey; a failure is a reply, too."""
+        try:
+            return command.apply(seat)
+        except EnvFailure as failure:
+            return failure
+
+    def close(self) -> None:
+        """Close the environments; the first that objects is heard when all are closed.
+
+        Raises:
+            EnvFailure: One raised while it was closed.
+        """
+        first: EnvFailure | None = None
+        seats, self.seats = self.seats, []
+        for seat in seats:
+            try:
+                seat.close()
+            except EnvFailure as failure:
+                first = first or failure
+        if first is not None:
+            raise first

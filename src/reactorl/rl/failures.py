@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can go wrong with an environment, as data."""
+
+from __future__ import annotations
+
+from reactorl import ReactorlError
+
+__all__ = ["EnvFailure", "SharedStateError"]
+
+
+class EnvFailure(ReactorlError):
+    """An environment raised, hung, died, or returned what it may not.
+
+    The original exception is ``__cause__`` where it happened in this process.
+
+    Attributes:
+        index: Which environment of the vector.
+        env: What it calls itself.
+        step: How many steps it had begun; 0 if it failed before the first.
+        tag: The tag at which it failed, elapsed; empty if there was none yet.
+        what: What happened, e.g. ``ValueError: bad action``.
+        trace: The traceback as text, if there is one.
+    """
+
+    def __init__(
+        self,
+        index: int,
+        env: str,
+        step: int,
+        tag: str,
+        what: str,
+        trace: str = "",
+    ) -> None:
+        super().__init__(index, env, step, tag, what, trace)
+        self.index = index
+        self.env = env
+        self.step = step
+        self.tag = tag
+        self.what = what
+        self.trace = trace
+
+    def at(self, tag: str) -> EnvFailure:
+        """Return it with the tag at which it happened."""
+        found = EnvFailure(self.index, self.env, self.step, tag, self.what, self.trace)
+        found.__cause__ = self.__cause__
+        return found
+
+    def __str__(self) -> str:
+        when = f"in step {self.step}" if self.step else "before its first step"
+        at = f", tag {self.tag}" if self.tag else ""
+        text = f"environment {self.index} ({self.env}) failed {when}{at}: {self.what}"
+        if self.trace and self.__cause__ is None:
+            text += f"\n\nIts own traceback:\n{self.trace.rstrip()}"
+        return text
+
+
+class SharedStateError(ReactorlError):
+    """Environments that give other results among others than alone.
+
+    Found by ``VectorEnv(..., check=True)``.
+
+    Attributes:
+        alone: Indices of environments that differ even from themselves, run alone.
+        among: Indices of environments that differ once others run, too.
+        first: For each of these, the first step at which they differ.
+    """
+
+    def __init__(
+        self,
+        alone: tuple[int, ...],
+        among: tuple[int, ...],
+        first: tuple[tuple[int, int], ...],
+    ) -> None:
+        super().__init__(alone, among, first)
+        self.alone = alone
+        self.among = among
+        self.first = first
+
+    def __str__(self) -> str:
+        steps = dict(self.first)
+        lines = []
+        if self.alone:
+            lines.append(
+                "not repeatable, even alone with one seed: "
+                f"{_listed(self.alone, steps)}"
+            )
+        if self.among:
+            lines.append(
+                "share hidden global state, and differ when others run between their "
+                f"steps: {_listed(self.among, steps)}"
+            )
+        return (
+            "environments "
+            + "; ".join(lines)
+            + ". Give each its own random generator and no module-level state, or use "
+            "placement='process' with as many workers as environments."
+        )
+
+
+def _listed(indices: tuple[int, ...], first: dict[int, int]) -> str:
+    return ", ".join(f"{i} (from step {first[i]})" for i in indices)

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parent's end of one process with environments."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from typing import TYPE_CHECKING, Any, Final
+
+import gymnasium as gym
+
+from reactorl.rl.failures import EnvFailure
+from reactorl.rl.processes.child import ASSIGN, IDLE, Orders
+from reactorl.rl.processes.packing import packed, packed_by_value, unpacked
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reactorl.rl.processes.child import Place
+    from reactorl.rl.processes.memory import SharedMemory
+    from reactorl.rl.recipes import Maker
+    from reactorl.rl.seat import Rules
+    from reactorl.rl.slots import Array
+
+_PROGRAM: Final = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[2]); "
+    "from reactorl.rl.processes.child import main; main()"
+)
+_PATIENCE: Final = 2.0
+"""Seconds that a process gets to close its environments before it is killed."""
+_HANGS: Final = 2.0
+"""How many times its limit a step may take: the process itself breaks it off first."""
+
+
+class ProcessLostError(Exception):
+    """A process ended, or had to be ended; the text says how."""
+
+
+class Link:
+    """A process with some of the environments.
+
+    Args:
+        indices: Which ones.
+        makers: Make all environments of the vector.
+        rules: What holds for all of them.
+    """
+
+    def __init__(self, indices: range, makers: Sequence[Maker], rules: Rules) -> None:
+        self.indices = indices
+        self._rules = rules
+        self._orders = _pickled_orders({i: makers[i] for i in indices}, rules)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._cells: Array | None = None
+        self._cell = 0
+        self._start()
+
+    def _start(self) -> None:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(
+                [
+                    sys.executable,
+                    *subprocess._args_from_interpreter_flags(),  # type: ignore[attr-defined]
+                    "-c",
+                    _PROGRAM,
+                    str(theirs.fileno()),
+                    json.dumps(sys.path),
+                ],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                # What a notebook shows as output is not this process's standard output.
+            )
+        self._door = ours
+        self._connection = Connection(os.dup(ours.fileno()))
+        try:
+            self._connection.send_bytes(self._orders)
+        except OSError as error:
+            raise self._lost() from error
+
+    @property
+    def pid(self) -> int:
+        """The number of the process."""
+        assert self._process is not None
+        return self._process.pid
+
+    def restart(self) -> None:
+        """Start another process in place of one that is gone."""
+        self._abandon()
+        self._start()
+
+    def assign(self, place: Place, memory: SharedMemory, cells: Array) -> None:
+        """Give it the memory for results."""
+        self._cells, self._cell = cells, place.cell
+        self.post(ASSIGN + packed(place))
+        socket.send_fds(self._door, [b"m"], [memory.fd])
+
+    def post(self, request: bytes) -> None:
+        """Send a request; a process that is gone is found out by ``collect``."""
+        with suppress(OSError):
+            self._connection.send_bytes(request)
+
+    def collect(self) -> Any:  # noqa: ANN401
+        """Wait for the reply to a request and return it; None if it is empty.
+
+        Raises:
+            ProcessLostError: The process is gone, or hangs and was killed.
+        """
+        if self._rules.timeout is not None and self._cells is not None:
+            self._wait_while_it_moves(_HANGS * self._rules.timeout)
+        try:
+            reply = self._connection.recv_bytes()
+        except (EOFError, OSError) as error:
+            raise self._lost() from error
+        return unpacked(reply) if reply else None
+
+    def _wait_while_it_moves(self, limit: float) -> None:
+        """Wait for a reply as long as one environment after the other is done."""
+        assert self._cells is not None
+        at, since = int(self._cells[self._cell]), time.monotonic()
+        while not self._connection.poll(limit / 8):
+            now = time.monotonic()
+            current = int(self._cells[self._cell])
+            if current != at:
+                at, since = current, now
+            elif now - since > limit:
+                self._kill()
+                msg = f"it took longer than {self._rules.timeout:g} s"
+                raise ProcessLostError(msg)
+
+    def _lost(self) -> ProcessLostError:
+        assert self._process is not None
+        try:
+            status = self._process.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            self._kill()
+            return ProcessLostError("its process closed the connection")
+        if status < 0:
+            name = signal.Signals(-status).name
+            how = f"was killed by {name}"
+            if name == "SIGKILL":
+                how += " (by hand, or by the system for want of memory)"
+        else:
+            how = f"ended with status {status}"
+        return ProcessLostError(f"its process {self._process.pid} {how}")
+
+    def failures(self, error: ProcessLostError) -> dict[int, EnvFailure]:
+        """Return what becomes of each environment when the process is gone."""
+        at = IDLE if self._cells is None else int(self._cells[self._cell])
+        what = f"{error}; {self._held()}"
+        return {
+            index: EnvFailure(
+                index,
+                "in a process",
+                0,
+                "",
+                what
+                if at in (IDLE, index)
+                else f"{what}; environment {at} was at work",
+            )
+            for index in self.indices
+        }
+
+    def _held(self) -> str:
+        first, last = self.indices[0], self.indices[-1]
+        which = f"{first}" if first == last else f"{first} to {last}"
+        return f"it held environment{'s' if first != last else ''} {which}"
+
+    def _kill(self) -> None:
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait()
+
+    def _abandon(self) -> None:
+        self._connection.close()
+        self._door.close()
+        if self._process is not None and self._process.poll() is None:
+            self._kill()
+
+    def hang_up(self) -> None:
+        """Let the process know that nothing more will come."""
+        self._connection.close()
+        self._door.close()
+
+    def end(self) -> None:
+        """Wait for the process to close its environments; kill it if it does not."""
+        if self._process is None:
+            return
+        try:
+            self._process.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            self._kill()
+        self._process = None
+
+
+def _pickled_orders(makers: dict[int, Maker], rules: Rules) -> bytes:
+    with suppress(Exception):
+        return packed_by_value(Orders(makers, rules, dict(gym.registry)))
+    # Somebody's entry of the registry may be at fault, which nobody may need.
+    registry = {}
+    for name, spec in gym.registry.items():
+        try:
+            packed_by_value(spec)
+        except Exception:
+            continue
+        registry[name] = spec
+    try:
+        return packed_by_value(Orders(makers, rules, registry))
+    except Exception as error:
+        first = next(iter(makers))
+        what = (
+            f"the function that makes it cannot be sent to another process: {error}. "
+            "Open files, locks and loaded models cannot be; make them inside the "
+            "function, or use placement='thread'"
+        )
+        raise EnvFailure(first, "not made yet", 0, "", what) from error

@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One environment of a vector: stepped, reset when it ends, restarted when it fails.
+
+Everything about one environment is here, wherever it lives: in a reactor of this
+process, or in another process.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import traceback
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+import numpy as np
+from gymnasium.vector import AutoresetMode
+
+from reactorl.rl.failures import EnvFailure
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from contextlib import AbstractContextManager
+
+    import gymnasium as gym
+
+    from reactorl.rl.arrays import Arrays
+
+Restart: TypeAlias = Literal["never", "reset", "recreate"]
+Info: TypeAlias = "Mapping[str, Any]"
+Infos: TypeAlias = "tuple[Info, ...]"
+"""What a step or reset adds to the infos of the vector, in order; mostly nothing."""
+
+RESTARTS: Final[tuple[Restart, ...]] = ("never", "reset", "recreate")
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What holds for every environment of a vector."""
+
+    autoreset: AutoresetMode = AutoresetMode.NEXT_STEP
+    restart: Restart = "never"
+    check_nan: bool = False
+    timeout: float | None = None
+    """Seconds that a step or reset may take."""
+
+
+class BadResultError(ValueError):
+    """An environment returned what it may not."""
+
+
+class Seat:
+    """One environment, whose results land in its place of the arrays.
+
+    Args:
+        index: Which place that is.
+        make: Makes the environment.
+        rules: What holds for all.
+        guard: A context that breaks off what takes too long.
+    """
+
+    def __init__(
+        self,
+        index: int,
+        make: Callable[[], gym.Env[Any, Any]],
+        rules: Rules,
+        guard: AbstractContextManager[object] | None = None,
+    ) -> None:
+        self.index = index
+        self.steps = 0
+        self._make = make
+        self._rules = rules
+        self._guard = guard or nullcontext()
+        self._same_step = rules.autoreset is AutoresetMode.SAME_STEP
+        self._next_step = rules.autoreset is AutoresetMode.NEXT_STEP
+        self._plain = not rules.check_nan and rules.timeout is None
+        self._ended = False
+        self._seed: int | None = None
+        self._lives = 0
+        self._newborn_seed: int | None = None
+        self.env = self._made()
+
+    def _made(self) -> gym.Env[Any, Any]:
+        try:
+            return self._make()
+        except Exception as error:
+            raise self._failure(error) from error
+
+    def assign(self, arrays: Arrays) -> None:
+        """Let results land in these arrays from now on."""
+        self._arrays = arrays
+        self._put = arrays.observations.writer(self.index)
+        self._rewards = arrays.rewards
+        self._terminations = arrays.terminations
+        self._truncations = arrays.truncations
+
+    # -- what a vector does with its environments -----------------------------------
+
+    def step(self, action: Any) -> Infos:  # noqa: ANN401
+        """Step the environment, or reset it if it ended in the step before.
+
+        Raises:
+            EnvFailure: It failed, and is not to be restarted.
+        """
+        if self._ended:
+            if self._next_step:
+                return self._autoreset()
+            if not self._same_step:
+                raise self._has_ended()
+        self.steps += 1
+        try:
+            if self._plain:
+                obs, reward, terminated, truncated, info = self.env.step(action)
+            else:
+                obs, reward, terminated, truncated, info = self._checked_step(action)
+            ended = terminated or truncated
+            if not (ended and self._same_step):
+                self._put(obs)
+            index = self.index
+            self._rewards[index] = reward
+            self._terminations[index] = terminated
+            self._truncations[index] = truncated
+        except (Exception, SystemExit) as error:
+            return self._after_failure(error)
+        if ended:
+            if self._same_step:
+                return self._reset_in_step(obs, info)
+            self._ended = True
+        return (info,) if info else ()
+
+    def reset(self, seed: int | None, options: dict[str, Any] | None) -> Infos:
+        """Reset the environment.
+
+        Raises:
+            EnvFailure: It failed, also after a restart if there may be one.
+        """
+        if seed is not None:
+            self._seed, self._lives, self._newborn_seed = seed, 0, None
+        info = self._reset(seed=seed, options=options)
+        self._terminations[self.index] = False
+        self._truncations[self.index] = False
+        return (info,) if info else ()
+
+    def call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
+        """Return what a method of the environment returns, or an attribute of it."""
+        found = self.env.get_wrapper_attr(name)
+        return found(*args, **kwargs) if callable(found) else found
+
+    def set_attr(self, name: str, value: object) -> None:
+        """Set an attribute of the environment."""
+        self.env.set_wrapper_attr(name, value)
+
+    def render(self) -> object:
+        """Return what the environment renders."""
+        return self.env.render()
+
+    def close(self) -> None:
+        """Close the environment.
+
+        Raises:
+            EnvFailure: It raised.
+        """
+        try:
+            self.env.close()
+        except Exception as error:
+            raise self._failure(error) from error
+
+    # -- steps that are watched, resets -----------------------------------------------
+
+    def _checked_step(self, action: Any) -> tuple[Any, ...]:  # noqa: ANN401
+        with self._guard:
+            result = self.env.step(action)
+        if self._rules.check_nan:
+            _refuse_nan(result[0], "observation")
+            _refuse_nan(result[1], "reward")
+        return result
+
+    def _reset(self, **given: Any) -> Info:  # noqa: ANN401
+        """Reset the environment, also after a restart, and return its info."""
+        try:
+            return self._try_reset(given)
+        except (Exception, SystemExit) as error:
+            failure = self._failure(error)
+            if self._rules.restart == "never":
+                raise failure from error
+            self._restart()
+        try:
+            info = self._try_reset(given)
+        except (Exception, SystemExit) as error:
+            raise self._failure(error) from error
+        return {**info, **self._log(failure)}
+
+    def _try_reset(self, given: dict[str, Any]) -> Info:
+        if self._newborn_seed is not None and given.get("seed") is None:
+            given = {**given, "seed": self._newborn_seed}
+        self._newborn_seed = None
+        with self._guard:
+            obs, info = self.env.reset(**given)
+        if self._rules.check_nan:
+            _refuse_nan(obs, "observation")
+        self._put(obs)
+        self._ended = False
+        return info
+
+    def _autoreset(self) -> Infos:
+        info = self._reset()
+        index = self.index
+        self._rewards[index] = 0.0
+        self._terminations[index] = False
+        self._truncations[index] = False
+        return (info,) if info else ()
+
+    def _reset_in_step(self, obs: Any, info: Info) -> Infos:  # noqa: ANN401
+        final = {"final_obs": obs, "final_info": info}
+        again = self._reset()
+        return (final, again) if again else (final,)
+
+    # -- failures ---------------------------------------------------------------------
+
+    def _after_failure(self, error: BaseException) -> Infos:
+        """Cut the episode off at the last observation, if restarts are allowed."""
+        failure = self._failure(error)
+        if self._rules.restart == "never":
+            raise failure from error
+        self._restart()
+        return self.cut_off(failure)
+
+    def cut_off(self, failure: EnvFailure) -> Infos:
+        """End the episode as truncated, with the last observation there was."""
+        index = self.index
+        self._rewards[index] = 0.0
+        self._terminations[index] = False
+        self._truncations[index] = True
+        log = self._log(failure)
+        if self._same_step:
+            last = self._arrays.observations.row(index)
+            return self._reset_in_step(last, log)
+        self._ended = True
+        return (log,)
+
+    def _restart(self) -> None:
+        """Make a new environment, if that is what a restart is."""
+        if self._rules.restart != "recreate":
+            return
+        with suppress(Exception):  # it failed once already
+            self.env.close()
+        self.env = self._made()
+        self.reborn(self._lives + 1)
+
+    def bequeath(self, seed: int | None, lives: int) -> None:
+        """Take the place of an environment that was lost with its process."""
+        self._seed = seed
+        self.reborn(lives)
+
+    def reborn(self, lives: int) -> None:
+        """Let the next reset be seeded: the environment is new and would begin anew.
+
+        Args:
+            lives: How many came before it since it was last seeded.
+        """
+        self._lives = lives
+        if self._seed is not None:
+            text = f"{self._seed}/{lives}".encode()
+            digest = hashlib.blake2b(text, digest_size=4).digest()
+            self._newborn_seed = int.from_bytes(digest) >> 1
+
+    def _log(self, failure: EnvFailure) -> dict[str, Any]:
+        return {"restart": self._rules.restart, "failure": str(failure)}
+
+    def _failure(self, error: BaseException) -> EnvFailure:
+        if isinstance(error, EnvFailure):
+            return error
+        what = traceback.format_exception_only(error)[-1].strip()
+        trace = "".join(traceback.format_exception(error))
+        return EnvFailure(self.index, self.name, self.steps, "", what, trace)
+
+    def _has_ended(self) -> EnvFailure:
+        what = (
+            "its episode has ended and autoreset is disabled; reset it with "
+            'reset(options={"reset_mask": ...})'
+        )
+        return EnvFailure(self.index, self.name, self.steps, "", what)
+
+    @property
+    def name(self) -> str:
+        """What the environment calls itself."""
+        return env_name(getattr(self, "env", None))
+
+
+def env_name(env: object) -> str:
+    """Return the id of an environment, or what it is."""
+    spec = getattr(env, "spec", None)
+    if spec is not None:
+        return str(spec.id)
+    if env is None:
+        return "not made yet"
+    return type(getattr(env, "unwrapped", env)).__name__
+
+
+def _refuse_nan(value: Any, what: str) -> None:  # noqa: ANN401
+    if isinstance(value, dict):
+        for part in value.values():
+            _refuse_nan(part, what)
+    elif isinstance(value, tuple | list):
+        for part in value:
+            _refuse_nan(part, what)
+    elif not isinstance(value, str):
+        array = np.asarray(value)
+        if np.issubdtype(array.dtype, np.inexact) and np.isnan(array).any():
+            msg = f"NaN in the {what}: {value}"
+            raise BadResultError(msg)

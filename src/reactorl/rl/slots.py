@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the observations of many environments land: one array per leaf of the space.
+
+Each environment writes its own row, from whatever thread it runs on, and nothing is
+gathered afterwards. The result is what ``gymnasium.vector.utils.concatenate`` would
+make of the same observations. Leaves that have no array form (graphs, texts, sequences,
+spaces of one's own) keep one object per environment and are put together by that
+function at the end.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector.utils import concatenate, create_empty_array
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from numpy.typing import DTypeLike
+
+    Space: TypeAlias = spaces.Space[Any]
+    Array: TypeAlias = np.ndarray[Any, Any]
+    Allocate: TypeAlias = Callable[[tuple[int, ...], DTypeLike], Array]
+    Put: TypeAlias = Callable[[Any], None]
+
+
+class SlotError(ValueError):
+    """An observation does not fit its slot; the text says what was expected."""
+
+
+class Slots(Protocol):
+    """Observations of all environments, in the form of their space."""
+
+    def writer(self, index: int) -> Put:
+        """Return what puts an observation into the slot of one environment.
+
+        It raises ``SlotError`` if the observation does not fit, and leaves the others'
+        slots alone.
+        """
+
+    def batch(self) -> Any:  # noqa: ANN401
+        """Return all observations, without copying arrays."""
+
+    def copy(self) -> Any:  # noqa: ANN401
+        """Return a copy of all observations."""
+
+    def some(self, indices: Array) -> Any:  # noqa: ANN401
+        """Return a copy of some environments' observations, in that order."""
+
+    def objects(self, index: int) -> list[Any]:
+        """Return what one environment's slot holds besides arrays, leaf by leaf."""
+
+    def put_objects(self, index: int, held: Iterator[Any]) -> None:
+        """Put back what ``objects`` of the same space returned elsewhere."""
+
+    def row(self, index: int) -> Any:  # noqa: ANN401
+        """Return a copy of what one environment's slot holds."""
+
+
+def make_slots(space: Space, count: int, allocate: Allocate = np.zeros) -> Slots:
+    """Return slots for observations of a space.
+
+    Args:
+        space: The space of a single environment.
+        count: How many environments.
+        allocate: Makes an array of zeros, with a shape and a type.
+    """
+    kind = concatenate.dispatch(type(space))
+    if kind is concatenate.dispatch(spaces.Box):
+        return _ArraySlots(space, count, allocate)
+    if kind is concatenate.dispatch(spaces.Dict):
+        assert isinstance(space, spaces.Dict)
+        return _DictSlots(
+            {key: make_slots(sub, count, allocate) for key, sub in space.items()}
+        )
+    if kind is concatenate.dispatch(spaces.Tuple):
+        assert isinstance(space, spaces.Tuple)
+        return _TupleSlots([make_slots(sub, count, allocate) for sub in space.spaces])
+    return _ObjectSlots(space, count)
+
+
+class _ArraySlots:
+    """Slots of one array."""
+
+    def __init__(self, space: Space, count: int, allocate: Allocate) -> None:
+        assert space.shape is not None
+        assert space.dtype is not None
+        self._array = allocate((count, *space.shape), space.dtype)
+
+    def writer(self, index: int) -> Put:
+        # Every environment has its own objects: threads do not share counts of them.
+        row = self._array[index : index + 1].reshape(self._array.shape[1:])
+        shape, dtype = tuple(row.shape), row.dtype
+        copy_to, array_type = np.copyto, np.ndarray
+
+        def put(value: Any) -> None:  # noqa: ANN401
+            if type(value) is not array_type:
+                value = np.asarray(value)
+            if value.shape != shape:
+                msg = f"an observation of shape {value.shape}, where {shape} was due"
+                raise SlotError(msg)
+            try:
+                copy_to(row, value)  # refuses casts of another kind, as stacking does
+            except TypeError:
+                msg = f"an observation of type {value.dtype}, where {dtype} was due"
+                raise SlotError(msg) from None
+
+        return put
+
+    def batch(self) -> Array:
+        return self._array
+
+    def copy(self) -> Array:
+        return self._array.copy()
+
+    def some(self, indices: Array) -> Array:
+        return self._array[indices]
+
+    def objects(self, index: int) -> list[Any]:
+        return []
+
+    def put_objects(self, index: int, held: Iterator[Any]) -> None:
+        pass
+
+    def row(self, index: int) -> Any:  # noqa: ANN401
+        return self._array[index].copy()
+
+
+class _DictSlots:
+    """Slots by key."""
+
+    def __init__(self, parts: Mapping[str, Slots]) -> None:
+        self._parts = parts
+
+    def writer(self, index: int) -> Put:
+        writers = {key: part.writer(index) for key, part in self._parts.items()}
+
+        def put(value: Any) -> None:  # noqa: ANN401
+            try:
+                values = [(put_part, value[key]) for key, put_part in writers.items()]
+            except (KeyError, TypeError, IndexError):
+                due = ", ".join(map(repr, writers))
+                msg = f"an observation {_brief(value)}, where a dict of {due} was due"
+                raise SlotError(msg) from None
+            for put_part, part in values:
+                put_part(part)
+
+        return put
+
+    def batch(self) -> dict[str, Any]:
+        return {key: part.batch() for key, part in self._parts.items()}
+
+    def copy(self) -> dict[str, Any]:
+        return {key: part.copy() for key, part in self._parts.items()}
+
+    def some(self, indices: Array) -> dict[str, Any]:
+        return {key: part.some(indices) for key, part in self._parts.items()}
+
+    def objects(self, index: int) -> list[Any]:
+        return [held for part in self._parts.values() for held in part.objects(index)]
+
+    def put_objects(self, index: int, held: Iterator[Any]) -> None:
+        for part in self._parts.values():
+            part.put_objects(index, held)
+
+    def row(self, index: int) -> dict[str, Any]:
+        return {key: part.row(index) for key, part in self._parts.items()}
+
+
+class _TupleSlots:
+    """Slots by place."""
+
+    def __init__(self, parts: Sequence[Slots]) -> None:
+        self._parts = parts
+
+    def writer(self, index: int) -> Put:
+        writers = [part.writer(index) for part in self._parts]
+
+        def put(value: Any) -> None:  # noqa: ANN401
+            try:
+                values = [value[place] for place in range(len(writers))]
+            except (KeyError, TypeError, IndexError):
+                msg = (
+                    f"an observation {_brief(value)}, where a tuple of {len(writers)} "
+                    "was due"
+                )
+                raise SlotError(msg) from None
+            for put_part, part in zip(writers, values, strict=True):
+                put_part(part)
+
+        return put
+
+    def batch(self) -> tuple[Any, ...]:
+        return tuple(part.batch() for part in self._parts)
+
+    def copy(self) -> tuple[Any, ...]:
+        return tuple(part.copy() for part in self._parts)
+
+    def some(self, indices: Array) -> tuple[Any, ...]:
+        return tuple(part.some(indices) for part in self._parts)
+
+    def objects(self, index: int) -> list[Any]:
+        return [held for part in self._parts for held in part.objects(index)]
+
+    def put_objects(self, index: int, held: Iterator[Any]) -> None:
+        for part in self._parts:
+            part.put_objects(index, held)
+
+    def row(self, index: int) -> tuple[Any, ...]:
+        return tuple(part.row(index) for part in self._parts)
+
+
+class _ObjectSlots:
+    """One object per environment, put together when asked for."""
+
+    def __init__(self, space: Space, count: int) -> None:
+        self._space = space
+        self._objects: list[Any] = [None] * count
+        self._out: Any = create_empty_array(space, n=count, fn=np.zeros)
+
+    def writer(self, index: int) -> Put:
+        objects = self._objects
+
+        def put(value: Any) -> None:  # noqa: ANN401
+            objects[index] = value
+
+        return put
+
+    def batch(self) -> Any:  # noqa: ANN401
+        self._out = concatenate(self._space, self._objects, self._out)
+        return self._out
+
+    def copy(self) -> Any:  # noqa: ANN401
+        return deepcopy(self.batch())
+
+    def some(self, indices: Array) -> Any:  # noqa: ANN401
+        chosen = [self._objects[index] for index in indices]
+        out: Any = create_empty_array(self._space, n=len(chosen), fn=np.zeros)
+        return deepcopy(concatenate(self._space, chosen, out))
+
+    def objects(self, index: int) -> list[Any]:
+        return [self._objects[index]]
+
+    def put_objects(self, index: int, held: Iterator[Any]) -> None:
+        self._objects[index] = next(held)
+
+    def row(self, index: int) -> Any:  # noqa: ANN401
+        return deepcopy(self._objects[index])
+
+
+def _brief(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Environments in this process: groups of them are reactors on the runtime's workers.
+
+::
+
+    command ---> group[0..n).command     (to all of them, at one tag)
+    reply   <--- group[0..n).reply
+
+Several environments share a reactor, so that handing out work costs little even where
+a step is short; there are more reactors than workers, so that no worker waits long. An
+environment is made at the start tag and closed at the final one, by its home worker.
+In between it is stepped there, too, unless that worker is busy while another has
+nothing to do; ``pin`` rules that out.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from reactorl import (
+    Input,
+    MultiOutput,
+    Output,
+    Reactor,
+    bank,
+    drive,
+    param,
+    reaction,
+    shutdown,
+    startup,
+)
+from reactorl.rl.arrays import Arrays
+from reactorl.rl.commands import Assign, Describe
+from reactorl.rl.company import Company
+from reactorl.rl.failures import EnvFailure
+from reactorl.rl.hang import HangWatch
+from reactorl.rl.placement import cores, parts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from contextlib import AbstractContextManager
+
+    from reactorl import Tag
+    from reactorl.rl.commands import Command, Description, Reply
+    from reactorl.rl.recipes import Maker
+    from reactorl.rl.seat import Rules
+
+GROUPS_PER_WORKER: Final = 4
+
+
+class Group(Reactor):
+    """Has some environments, which obey a command at the tag at which it arrives."""
+
+    command = Input[Any]()
+    reply = Output[Any]()
+
+    plans: Sequence[GroupPlan] = param()
+    bank_index: int = param(0)
+
+    def setup(self) -> None:
+        """Have no environments yet."""
+        self.company: Company | None = None
+
+    @reaction(startup)
+    def make(self) -> None:
+        """Make the environments."""
+        plan = self.plans[self.bank_index]
+        self.company = Company(plan.makers, plan.rules, plan.guard)
+        plan.companies[self.bank_index] = self.company
+
+    @reaction(command, effects=[reply])
+    def obey(self) -> None:
+        """Let them obey; reply if there is something to say."""
+        assert self.company is not None
+        replies = self.company.obey(self.command.value)
+        if replies:
+            for index, reply in replies.items():
+                if isinstance(reply, EnvFailure):
+                    replies[index] = reply.at(str(self.tag))
+            self.reply.set(replies)
+
+    @reaction(shutdown)
+    def close(self) -> None:
+        """Close the environments, on their home worker."""
+        self.teardown()
+
+    def teardown(self) -> None:
+        """Close the environments, if that has not happened yet."""
+        company, self.company = self.company, None
+        if company is not None:
+            company.close()
+
+
+@dataclass(frozen=True)
+class GroupPlan:
+    """What a group is to have."""
+
+    makers: Mapping[int, Maker]
+    rules: Rules
+    guard: Callable[[], AbstractContextManager[object]]
+    companies: list[Company | None]
+    """Where a group leaves its company, at its own index, for the caller to see."""
+
+
+class Threads(Reactor):
+    """All environments of a vector."""
+
+    command = Input[Any]()
+    reply = MultiOutput[Any](lambda self: len(self.plans))
+
+    plans: Sequence[GroupPlan] = param()
+
+    group = bank(Group(plans=plans), width=lambda self: len(self.plans))
+
+    def build(self) -> None:
+        """Connect."""
+        self.connect(self.command, self.group.command, broadcast=True)
+        self.connect(self.group.reply, self.reply)
+
+
+class ThreadHost:
+    """Environments on the runtime's workers; the caller is one of these.
+
+    Args:
+        makers: Make the environments.
+        rules: What holds for all of them.
+        workers: How many threads; None: what helps.
+        pin: Whether an environment stays with the thread that made it.
+    """
+
+    def __init__(
+        self,
+        makers: Sequence[Maker],
+        rules: Rules,
+        *,
+        workers: int | None,
+        pin: bool,
+    ) -> None:
+        self._count = len(makers)
+        threads = min(cores() if workers is None else workers, self._count)
+        size = 1 if threads == 1 else min(GROUPS_PER_WORKER * threads, self._count)
+        self._stack = ExitStack()
+        guard: Callable[[], AbstractContextManager[object]] = nullcontext
+        if rules.timeout is not None:
+            watch = HangWatch(rules.timeout)
+            self._stack.callback(watch.close)
+            guard = watch.guard
+        self._companies: list[Company | None] = [None] * size
+        plans = [
+            GroupPlan({i: makers[i] for i in part}, rules, guard, self._companies)
+            for part in parts(self._count, size)
+        ]
+        # Values stay as they are: what an environment keeps in its info is its own.
+        session = drive(
+            Threads(plans=plans), workers=threads, freeze=False, stay_home=pin
+        )
+        try:
+            self._session = self._stack.enter_context(session)
+        except BaseException:
+            self._stack.close()
+            raise
+
+    @property
+    def tag(self) -> Tag:
+        """The tag of the last command, elapsed."""
+        return self._session.tag
+
+    @property
+    def envs(self) -> list[Any]:
+        """The environments themselves."""
+        return [s.env for company in self._companies if company for s in company.seats]
+
+    def describe(self) -> list[Description]:
+        """Return what each environment is."""
+        replies: list[Any] = self.obey(Describe())
+        for reply in replies:
+            if isinstance(reply, EnvFailure):
+                raise reply
+        return replies
+
+    def make_arrays(self, description: Description) -> Arrays:
+        """Make the arrays, and let everybody know."""
+        arrays = Arrays.of(description.observation_space, self._count)
+        self.obey(Assign(arrays))
+        return arrays
+
+    def obey(self, command: Command) -> list[Reply]:
+        """Let every environment obey, at the next microstep."""
+        outputs = self._session.step(command=command)
+        replies: list[Reply] = [None] * self._count
+        for found in outputs.get("reply") or ():
+            if found is not None:
+                for index, reply in found.items():
+                    replies[index] = reply
+        return replies
+
+    def close(self) -> None:
+        """Close the environments, each on its home worker, and end the threads."""
+        self._stack.close()

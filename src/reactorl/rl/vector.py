@@ -1,0 +1,348 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A vector of environments: Gymnasium's interface, on reactors."""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import Space
+from gymnasium.spaces.utils import is_space_dtype_shape_equiv
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_differing_spaces, batch_space, iterate
+
+from reactorl.rl.commands import Answer, Call, Render, Reset, SetAttr, Step
+from reactorl.rl.failures import EnvFailure
+from reactorl.rl.placement import choose_placement
+from reactorl.rl.recipes import makers
+from reactorl.rl.seat import RESTARTS, Rules
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from gymnasium.envs.registration import EnvSpec
+
+    from reactorl import Tag
+    from reactorl.rl.commands import Command, Description, Reply
+    from reactorl.rl.host import Host
+    from reactorl.rl.placement import Placement
+    from reactorl.rl.recipes import Maker
+    from reactorl.rl.seat import Restart
+    from reactorl.rl.slots import Array
+
+ObservationMode: TypeAlias = (
+    "Literal['same', 'different'] | tuple[Space[Any], Space[Any]]"
+)
+StepResult: TypeAlias = "tuple[Any, Array, Array, Array, dict[str, Any]]"
+
+
+class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
+    """Environments that step on all cores, with the results of ``SyncVectorEnv``.
+
+    Everything that Gymnasium says of a vector environment holds; the numbers are the
+    same bits for any number of workers, in threads and in processes.
+
+    Args:
+        env: An id such as ``"CartPole-v1"``, or a list of functions that make an
+            environment each.
+        num_envs: How many, if ``env`` is an id.
+        env_kwargs: Arguments for ``gymnasium.make``, if ``env`` is an id.
+        wrappers: What to put around each environment, if ``env`` is an id.
+        autoreset_mode: When an environment whose episode ended is reset.
+        observation_mode: How observation spaces are batched, as in ``SyncVectorEnv``.
+        copy: Whether observations are returned as a copy. If not, the arrays that are
+            returned change with the next step.
+        workers: How many threads or processes; None: what helps.
+        placement: ``"thread"``: in this process; ``"process"``: in others, for
+            environments that are not safe to run beside each other, or that are
+            written in Python where the interpreter has a GIL; ``"auto"``: whichever is
+            faster.
+        restart: What to do with an environment that fails: ``"never"`` raises,
+            ``"reset"`` resets it, ``"recreate"`` makes a new one. A restart ends the
+            episode as truncated, with the last observation there was, and is logged in
+            ``info["restart"]`` and ``info["failure"]``.
+        timeout: Seconds after which a step or reset counts as failed.
+        check_nan: Whether NaN in an observation or reward counts as failure.
+        pin: Whether an environment is stepped on the thread that made it and on no
+            other, whatever that costs. OpenGL contexts need it.
+
+    Raises:
+        EnvFailure: An environment cannot be made.
+
+    Example:
+        >>> envs = VectorEnv("CartPole-v1", num_envs=16)
+        >>> observations, infos = envs.reset(seed=1)
+    """
+
+    def __init__(
+        self,
+        env: str | EnvSpec | Sequence[Maker],
+        num_envs: int | None = None,
+        *,
+        env_kwargs: Mapping[str, Any] | None = None,
+        wrappers: Sequence[Callable[[Any], Any]] = (),
+        autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+        observation_mode: ObservationMode = "same",
+        copy: bool = True,
+        workers: int | None = None,
+        placement: Placement | Literal["auto"] = "auto",
+        restart: Restart = "never",
+        timeout: float | None = None,
+        check_nan: bool = False,
+        pin: bool = False,
+    ) -> None:
+        super().__init__()
+        self.closed = True  # until there is something to close
+        if restart not in RESTARTS:
+            msg = f"restart is {restart!r}; it is one of {', '.join(RESTARTS)}"
+            raise ValueError(msg)
+        if timeout is not None and timeout <= 0:
+            msg = f"timeout is {timeout}; it is in seconds, above zero"
+            raise ValueError(msg)
+        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.observation_mode = observation_mode
+        self.copy = copy
+        self.env_fns = makers(env, num_envs, env_kwargs, wrappers)
+        self.num_envs = len(self.env_fns)
+        rules = Rules(self.autoreset_mode, restart, check_nan, timeout)
+        self.placement: Placement = choose_placement(placement, self.env_fns, workers)
+        self._host = self._make_host(rules, workers, pin=pin)
+        # Also if nobody closes it, and at the end of the program.
+        self._closing = weakref.finalize(self, self._host.close)
+        self.closed = False
+        try:
+            self._begin(self._host.describe())
+        except BaseException:
+            self.close()
+            raise
+        self._pending: Sequence[Any] | None = None
+
+    def _make_host(self, rules: Rules, workers: int | None, *, pin: bool) -> Host:
+        if self.placement == "process":
+            from reactorl.rl.processes.host import ProcessHost
+
+            return ProcessHost(self.env_fns, rules, workers=workers)
+        from reactorl.rl.threads import ThreadHost
+
+        return ThreadHost(self.env_fns, rules, workers=workers, pin=pin)
+
+    def _begin(self, all_of_them: list[Description]) -> None:
+        first = all_of_them[0]
+        self.metadata = {**first.metadata, "autoreset_mode": self.autoreset_mode}
+        self.render_mode = first.render_mode
+        self.single_action_space = first.action_space
+        self.action_space = batch_space(first.action_space, self.num_envs)
+        self._choose_observation_space(all_of_them)
+        self._check_spaces(all_of_them)
+        self._arrays = self._host.make_arrays(
+            replace(first, observation_space=self.single_observation_space)
+        )
+
+    def _choose_observation_space(self, all_of_them: list[Description]) -> None:
+        mode: Any = self.observation_mode
+        single = all_of_them[0].observation_space
+        if mode == "same":
+            batched = batch_space(single, self.num_envs)
+        elif mode == "different":
+            batched = batch_differing_spaces([d.observation_space for d in all_of_them])
+        elif (
+            isinstance(mode, tuple)
+            and len(mode) == 2
+            and all(isinstance(space, Space) for space in mode)
+        ):
+            batched, single = mode
+        else:
+            msg = (
+                f"observation_mode is {mode!r}; it is 'same', 'different', or a tuple "
+                "of the batched and the single observation space"
+            )
+            raise ValueError(msg)
+        self.observation_space = batched
+        self.single_observation_space = single
+
+    def _check_spaces(self, all_of_them: list[Description]) -> None:
+        expected = self.single_observation_space
+        same = self.observation_mode == "same"
+        for index, found in enumerate(all_of_them):
+            space = found.observation_space
+            fits = (
+                space == expected
+                if same
+                else is_space_dtype_shape_equiv(space, expected)
+            )
+            if not fits:
+                remedy = "; use observation_mode='different'" if same else ""
+                msg = (
+                    f"environment {index} has the observation space {space}, and the "
+                    f"first one {expected}{remedy}"
+                )
+                raise RuntimeError(msg)
+            if found.action_space != self.single_action_space:
+                msg = (
+                    f"environment {index} has the action space {found.action_space}, "
+                    f"and the first one {self.single_action_space}"
+                )
+                raise RuntimeError(msg)
+
+    # -- Gymnasium's interface --------------------------------------------------------
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[Any, dict[str, Any]]:
+        """Reset all environments, or those of ``options["reset_mask"]``.
+
+        Args:
+            seed: For environment i it is ``seed + i``; or one for each.
+            options: Passed on to each environment, without the mask.
+        """
+        mask: list[bool] | None = None
+        if options is not None and "reset_mask" in options:
+            options = dict(options)
+            mask = self._mask(options.pop("reset_mask"))
+        replies = self._obey(Reset(self._seeds(seed), options, mask))
+        return self._observations(), self._infos(replies)
+
+    def step(self, actions: Any) -> StepResult:  # noqa: ANN401
+        """Step all environments.
+
+        Raises:
+            EnvFailure: One failed, and is not to be restarted. The others have
+                stepped; what they did is lost.
+        """
+        self._check_open()
+        each = list(iterate(self.action_space, actions))
+        if len(each) != self.num_envs:
+            msg = f"{len(each)} actions for {self.num_envs} environments"
+            raise ValueError(msg)
+        infos = self._infos(self._obey(Step(each, actions)))
+        return self._observations(), *self._arrays.results(), infos
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:  # noqa: ANN401
+        """Call a method of each environment; what is no method is returned itself."""
+        return self._answers(Call(name, args, tuple(kwargs.items())))
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """Return an attribute of each environment."""
+        return self.call(name)
+
+    def set_attr(self, name: str, values: Any) -> None:  # noqa: ANN401
+        """Set an attribute of each environment.
+
+        Args:
+            name: The attribute.
+            values: A list or tuple has a value for each; anything else is for all.
+        """
+        if not isinstance(values, list | tuple):
+            values = [values] * self.num_envs
+        if len(values) != self.num_envs:
+            msg = f"{len(values)} values for {self.num_envs} environments"
+            raise ValueError(msg)
+        self._answers(SetAttr(name, values))
+
+    def render(self) -> tuple[Any, ...]:
+        """Return what each environment renders."""
+        return self._answers(Render())
+
+    def close_extras(self, **kwargs: Any) -> None:  # noqa: ANN401
+        """Close the environments; called once by ``close``."""
+        self._closing()
+
+    @property
+    def np_random(self) -> Any:  # noqa: ANN401
+        """The generators of all environments."""
+        return self.get_attr("np_random")
+
+    @np_random.setter
+    def np_random(self, value: object) -> None:
+        self.set_attr("np_random", value)
+
+    @property
+    def np_random_seed(self) -> tuple[int, ...]:  # type: ignore[override]
+        """The seeds of all environments."""
+        return self.get_attr("np_random_seed")
+
+    # -- beyond it --------------------------------------------------------------------
+
+    @property
+    def tag(self) -> Tag:
+        """The tag of the last step or reset, elapsed."""
+        return self._host.tag
+
+    @property
+    def envs(self) -> list[gym.Env[Any, Any]]:
+        """The environments themselves, if they are in this process."""
+        found: list[gym.Env[Any, Any]] | None = getattr(self._host, "envs", None)
+        if found is None:
+            msg = "environments in other processes are reached by call() and get_attr()"
+            raise AttributeError(msg)
+        return found
+
+    # -- parts -------------------------------------------------------------------------
+
+    def _check_open(self) -> None:
+        if self.closed:
+            msg = "the vector environment is closed"
+            raise gym.error.ClosedEnvironmentError(msg)
+
+    def _obey(self, command: Command) -> Sequence[Reply]:
+        """Let all environments obey; raise what the first one that failed says."""
+        self._check_open()
+        replies = self._host.obey(command)
+        for reply in replies:
+            if type(reply) is EnvFailure:
+                raise reply
+        return replies
+
+    def _answers(self, command: Command) -> tuple[Any, ...]:
+        values = []
+        for reply in self._obey(command):
+            assert isinstance(reply, Answer)
+            if reply.error is not None:
+                raise reply.error
+            values.append(reply.value)
+        return tuple(values)
+
+    def _observations(self) -> Any:  # noqa: ANN401
+        slots = self._arrays.observations
+        return slots.copy() if self.copy else slots.batch()
+
+    def _infos(self, replies: Sequence[Any]) -> dict[str, Any]:
+        infos: dict[str, Any] = {}
+        for index, parts in enumerate(replies):
+            if parts is not None:
+                for part in parts:
+                    infos = self._add_info(infos, part, index)
+        return infos
+
+    def _seeds(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
+        if seed is None:
+            return [None] * self.num_envs
+        if isinstance(seed, int | np.integer):
+            return [int(seed) + index for index in range(self.num_envs)]
+        seeds = list(seed)
+        if len(seeds) != self.num_envs:
+            msg = f"{len(seeds)} seeds for {self.num_envs} environments"
+            raise ValueError(msg)
+        return seeds
+
+    def _mask(self, mask: object) -> list[bool]:
+        if not isinstance(mask, np.ndarray):
+            msg = f"options['reset_mask'] is a {type(mask).__name__}, not an array"
+            raise TypeError(msg)
+        if mask.dtype != np.bool_:
+            msg = f"options['reset_mask'] has the type {mask.dtype}, not bool"
+            raise TypeError(msg)
+        if mask.shape != (self.num_envs,):
+            due = (self.num_envs,)
+            msg = f"options['reset_mask'] has the shape {mask.shape}, not {due}"
+            raise ValueError(msg)
+        if not mask.any():
+            msg = "options['reset_mask'] is False for all; nothing would be reset"
+            raise ValueError(msg)
+        return [bool(each) for each in mask]
