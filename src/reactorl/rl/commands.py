@@ -25,7 +25,7 @@ class Command(Protocol):
     def apply(self, seat: Seat) -> object:
         """Do it with one; return the reply, None if there is nothing to say."""
 
-    def part(self, indices: range) -> Command:
+    def part(self, indices: Sequence[int]) -> Command:
         """Return what some environments need to know of it."""
 
 
@@ -34,7 +34,7 @@ class ForAll:
 
     __slots__ = ()
 
-    def part(self, indices: range) -> Self:
+    def part(self, indices: Sequence[int]) -> Self:
         """Return it as it is."""
         return self
 
@@ -53,7 +53,7 @@ class Step:
         """Step one environment."""
         return seat.step(self.actions[seat.index]) or None
 
-    def part(self, indices: range) -> Step:
+    def part(self, indices: Sequence[int]) -> Step:
         """Return the actions of some."""
         return Step({index: self.actions[index] for index in indices})
 
@@ -106,7 +106,7 @@ class SetAttr:
     name: str
     values: Sequence[Any] | Mapping[int, Any]
 
-    def part(self, indices: range) -> SetAttr:
+    def part(self, indices: Sequence[int]) -> SetAttr:
         """Return the values of some."""
         return SetAttr(self.name, {index: self.values[index] for index in indices})
 

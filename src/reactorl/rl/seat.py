@@ -78,6 +78,7 @@ class Seat:
         self._seed: int | None = None
         self._lives = 0
         self._newborn_seed: int | None = None
+        self._owed: EnvFailure | None = None
         self.env = self._made()
 
     def _made(self) -> gym.Env[Any, Any]:
@@ -103,6 +104,9 @@ class Seat:
             EnvFailure: It failed, and is not to be restarted.
         """
         if self._ended:
+            if self._owed is not None:
+                failure, self._owed = self._owed, None
+                return self.cut_off(failure)
             if self._next_step:
                 return self._autoreset()
             if not self._same_step:
@@ -200,6 +204,7 @@ class Seat:
             _refuse_nan(obs, "observation")
         self._put(obs)
         self._ended = False
+        self._owed = None
         return info
 
     def _autoreset(self) -> Infos:
@@ -237,6 +242,11 @@ class Seat:
             return self._reset_in_step(last, log)
         self._ended = True
         return (log,)
+
+    def owe(self, failure: EnvFailure) -> None:
+        """Cut the episode off in the next step."""
+        self._owed = failure
+        self._ended = True
 
     def _restart(self) -> None:
         """Make a new environment, if that is what a restart is."""

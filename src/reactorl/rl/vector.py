@@ -14,11 +14,13 @@ from gymnasium.spaces.utils import is_space_dtype_shape_equiv
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_differing_spaces, batch_space, iterate
 
+from reactorl.rl.check import check_shared_state
 from reactorl.rl.commands import Answer, Call, Render, Reset, SetAttr, Step
 from reactorl.rl.failures import EnvFailure
 from reactorl.rl.placement import choose_placement
 from reactorl.rl.recipes import makers
 from reactorl.rl.seat import RESTARTS, Rules
+from reactorl.rl.stations import PoolHost
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -26,9 +28,11 @@ if TYPE_CHECKING:
     from gymnasium.envs.registration import EnvSpec
 
     from reactorl import Tag
+    from reactorl.rl.batches import Batches
     from reactorl.rl.commands import Command, Description, Reply
     from reactorl.rl.host import Host
     from reactorl.rl.placement import Placement
+    from reactorl.rl.pool import Batching
     from reactorl.rl.recipes import Maker
     from reactorl.rl.seat import Restart
     from reactorl.rl.slots import Array
@@ -68,6 +72,14 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         check_nan: Whether NaN in an observation or reward counts as failure.
         pin: Whether an environment is stepped on the thread that made it and on no
             other, whatever that costs. OpenGL contexts need it.
+        batch_size: How many results ``recv`` waits for; environments then step while
+            the caller does something else. None: all, and they step when asked to.
+        batching: Which results form a batch. ``"declared"``: those with the fewest
+            steps, the first by index; the same in every run. ``"physical"``: those
+            that are ready first; ``batches`` has them, to be replayed.
+        replay: Batches of an earlier run, to be formed again.
+        check: First run each environment twice, alone and among the others, and raise
+            ``SharedStateError`` if that makes a difference.
 
     Raises:
         EnvFailure: An environment cannot be made.
@@ -93,6 +105,10 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         timeout: float | None = None,
         check_nan: bool = False,
         pin: bool = False,
+        batch_size: int | None = None,
+        batching: Batching = "declared",
+        replay: Batches | None = None,
+        check: bool = False,
     ) -> None:
         super().__init__()
         self.closed = True  # until there is something to close
@@ -107,9 +123,26 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         self.copy = copy
         self.env_fns = makers(env, num_envs, env_kwargs, wrappers)
         self.num_envs = len(self.env_fns)
+        if check:
+            check_shared_state(self.env_fns)
         rules = Rules(self.autoreset_mode, restart, check_nan, timeout)
         self.placement: Placement = choose_placement(placement, self.env_fns, workers)
-        self._host = self._make_host(rules, workers, pin=pin)
+        self.batch_size = self.num_envs if batch_size is None else batch_size
+        if batch_size is None:
+            self._pool = None
+            self._host = self._make_host(rules, workers, pin=pin)
+        else:
+            self._check_batching(batching, replay)
+            self._host = self._pool = PoolHost(
+                self.env_fns,
+                rules,
+                placement=self.placement,
+                workers=workers,
+                batch_size=batch_size,
+                batching=batching,
+                replay=replay,
+            )
+        self._sent: Command | None = None
         # Also if nobody closes it, and at the end of the program.
         self._closing = weakref.finalize(self, self._host.close)
         self.closed = False
@@ -118,7 +151,19 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         except BaseException:
             self.close()
             raise
-        self._pending: Sequence[Any] | None = None
+
+    def _check_batching(self, batching: str, replay: Batches | None) -> None:
+        if not 1 <= self.batch_size <= self.num_envs:
+            msg = (
+                f"batch_size is {self.batch_size}; a batch has from 1 to "
+                f"{self.num_envs} of the environments"
+            )
+            raise ValueError(msg)
+        if batching not in ("declared", "physical"):
+            msg = f"batching is {batching!r}; it is 'declared' or 'physical'"
+            raise ValueError(msg)
+        if replay is not None:
+            replay.check(self.num_envs, self.batch_size)
 
     def _make_host(self, rules: Rules, workers: int | None, *, pin: bool) -> Host:
         if self.placement == "process":
@@ -266,6 +311,101 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
     def np_random_seed(self) -> tuple[int, ...]:  # type: ignore[override]
         """The seeds of all environments."""
         return self.get_attr("np_random_seed")
+
+    # -- EnvPool's idiom --------------------------------------------------------------
+
+    def async_reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> None:
+        """Let all environments reset, as ``reset`` does; ``recv`` gets the results."""
+        self._check_open()
+        command = Reset(self._seeds(seed), options)
+        if self._pool is None:
+            self._remember(command)
+        else:
+            self._pool.send((index, command) for index in range(self.num_envs))
+
+    def send(self, actions: Any, env_id: Any = None) -> None:  # noqa: ANN401
+        """Let environments step; ``recv`` gets the results.
+
+        Args:
+            actions: A batch of actions.
+            env_id: Whose they are, as in ``info["env_id"]``; None: of all, in order.
+
+        Raises:
+            ValueError: They do not fit each other, or one was sent and not received.
+        """
+        self._check_open()
+        ids = range(self.num_envs) if env_id is None else [int(i) for i in env_id]
+        space = batch_space(self.single_action_space, len(ids))
+        each = list(iterate(space, actions))
+        if len(each) != len(ids):
+            msg = f"{len(each)} actions for {len(ids)} environments"
+            raise ValueError(msg)
+        by_index = dict(zip(ids, each, strict=True))
+        if self._pool is not None:
+            command = Step(by_index)
+            self._pool.send((i, command.part([i])) for i in ids)
+        elif len(by_index) == len(ids) == self.num_envs:
+            self._remember(Step([by_index[i] for i in range(self.num_envs)]))
+        else:
+            msg = (
+                f"{len(by_index)} of {self.num_envs} environments; without batch_size "
+                "all of them step together"
+            )
+            raise ValueError(msg)
+
+    def recv(self) -> StepResult:
+        """Wait for a batch of results; ``info["env_id"]`` says whose they are.
+
+        Raises:
+            EnvFailure: One failed, and is not to be restarted.
+        """
+        self._check_open()
+        if self._pool is None:
+            if self._sent is None:
+                msg = "nothing was sent; async_reset() or send() first"
+                raise RuntimeError(msg)
+            command, self._sent = self._sent, None
+            ids, replies = range(self.num_envs), self._obey(command)
+            if isinstance(command, Reset):
+                self._arrays.rewards[:] = 0.0
+        else:
+            batch, replies = self._pool.recv()
+            ids = batch
+        for reply in replies:
+            if isinstance(reply, EnvFailure):
+                raise reply
+        indices = np.array(ids, dtype=np.int32)
+        gather = gym.vector.VectorEnv[Any, Any, Any]()
+        gather.num_envs = len(indices)
+        infos: dict[str, Any] = {}
+        for place, parts in enumerate(replies):
+            for part in parts or ():
+                infos = gather._add_info(infos, part, place)
+        infos["env_id"] = indices
+        return *self._arrays.of_some(indices), infos
+
+    def _remember(self, command: Command) -> None:
+        if self._sent is not None:
+            msg = "something was sent already; recv() it first"
+            raise ValueError(msg)
+        self._sent = command
+
+    @property
+    def batches(self) -> Batches:
+        """The batches that were received; saved, they can be replayed.
+
+        Raises:
+            AttributeError: There are none without ``batch_size``.
+        """
+        if self._pool is None:
+            msg = "only a vector with batch_size has batches"
+            raise AttributeError(msg)
+        return self._pool.batches
 
     # -- beyond it --------------------------------------------------------------------
 

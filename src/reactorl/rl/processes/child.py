@@ -82,8 +82,8 @@ class Loss:
     seed: int | None
     lives: int
     failure: EnvFailure
-    cut_off: bool
-    """Whether its episode ends with that; if not, it is about to be reset."""
+    at_once: bool
+    """Whether its episode ends at once; if not, with its next step."""
 
 
 class RemoteCompany(Company):
@@ -144,11 +144,13 @@ class RemoteCompany(Company):
         for seat in self.seats:
             loss = losses[seat.index]
             seat.bequeath(loss.seed, loss.lives)
-            if loss.cut_off:
-                try:
-                    replies[seat.index] = seat.cut_off(loss.failure)
-                except EnvFailure as failure:
-                    replies[seat.index] = failure
+            if not loss.at_once:
+                seat.owe(loss.failure)
+                continue
+            try:
+                replies[seat.index] = seat.cut_off(loss.failure)
+            except EnvFailure as failure:
+                replies[seat.index] = failure
         return replies
 
     def objects(self, only: int | None = None) -> dict[int, list[Any]] | None:
@@ -156,10 +158,14 @@ class RemoteCompany(Company):
         if not self._has_objects:
             return None
         slots = self._arrays.observations
-        return {
+        held = {
             seat.index: slots.objects(seat.index)
             for seat in self.seats
             if only in (None, seat.index)
+        }
+        # A process that took another one's place has not observed anything yet.
+        return {
+            i: parts for i, parts in held.items() if any(p is not None for p in parts)
         }
 
     def end(self) -> None:

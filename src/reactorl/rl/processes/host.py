@@ -14,9 +14,7 @@ The gate lets all requests out before anybody waits. Everything happens at one t
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, Final
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from reactorl import (
     Input,
@@ -29,13 +27,10 @@ from reactorl import (
     param,
     reaction,
 )
-from reactorl.rl.commands import Describe, Reset, Step
+from reactorl.rl.commands import Describe, Step
 from reactorl.rl.failures import EnvFailure
 from reactorl.rl.placement import can_have_processes, cores, parts
-from reactorl.rl.processes.child import IDLE, OBEY, REVIVE, STEP, Loss, Place
-from reactorl.rl.processes.link import Link, ProcessLostError
-from reactorl.rl.processes.memory import Measure, SharedMemory
-from reactorl.rl.processes.packing import packed
+from reactorl.rl.processes.team import Team, share_arrays
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,9 +40,6 @@ if TYPE_CHECKING:
     from reactorl.rl.commands import Command, Description, Reply
     from reactorl.rl.recipes import Maker
     from reactorl.rl.seat import Rules
-
-_TRIES: Final = 3
-"""How often in a row a process is started anew before it is given up."""
 
 
 class Crew(Reactor):
@@ -110,96 +102,6 @@ class Processes(Reactor):
         self.connect(self.crew.reply, self.reply)
 
 
-class Team:
-    """One process, and what to do when it is lost."""
-
-    def __init__(self, indices: range, makers: Sequence[Maker], rules: Rules) -> None:
-        self.link = Link(indices, makers, rules)
-        self._rules = rules
-        self._seeds: dict[int, int | None] = dict.fromkeys(indices)
-        self._lives = dict.fromkeys(indices, 0)
-        self._assignment: tuple[Place, SharedMemory, Any] | None = None
-        self._arrays: Arrays | None = None
-        self._actions: Any = None
-
-    def assign(
-        self, place: Place, memory: SharedMemory, cut: tuple[Arrays, Any, Any]
-    ) -> None:
-        """Give it the memory for results and actions."""
-        arrays, actions, cells = cut
-        self._assignment = place, memory, cells
-        self._arrays = arrays
-        self._actions = actions.batch()
-        self.link.assign(place, memory, cells)
-        self.link.collect()
-
-    def post(self, command: Command) -> None:
-        """Send a command on its way."""
-        if isinstance(command, Step) and command.is_shared:
-            self.link.post(STEP)
-            return
-        if isinstance(command, Reset):
-            for index in self.link.indices:
-                seed = command.seeds[index]
-                if seed is not None and (command.mask is None or command.mask[index]):
-                    self._seeds[index], self._lives[index] = seed, 0
-        self.link.post(OBEY + packed(command.part(self.link.indices)))
-
-    def collect(self, command: Command, tag: str) -> dict[int, Any]:
-        """Wait for the replies; start the process anew if it is lost and may be."""
-        try:
-            replies = self._received()
-        except ProcessLostError as error:
-            replies = self._after_loss(command, error)
-        for index, reply in replies.items():
-            if isinstance(reply, EnvFailure):
-                replies[index] = reply.at(tag)
-        return replies
-
-    def _received(self) -> dict[int, Any]:
-        found = self.link.collect()
-        if found is None:
-            return {}
-        replies, objects = found
-        if objects is not None and self._arrays is not None:
-            for index, held in objects.items():
-                self._arrays.observations.put_objects(index, iter(held))
-        return dict(replies)
-
-    def _after_loss(self, command: Command, error: ProcessLostError) -> dict[int, Any]:
-        failures = self.link.failures(error)
-        stepping, resetting = isinstance(command, Step), isinstance(command, Reset)
-        if self._rules.restart == "never" or not (stepping or resetting):
-            return dict(failures)
-        for _ in range(_TRIES):
-            try:
-                self.link.restart()
-                if self._assignment is not None:
-                    self.link.assign(*self._assignment)
-                    self.link.collect()
-                replies = self._revived(failures, cut_off=stepping)
-                if resetting:
-                    self.post(command)
-                    replies = self._received()
-            except ProcessLostError as again:
-                failures = self.link.failures(again)
-            else:
-                return replies
-        return dict(failures)
-
-    def _revived(
-        self, failures: dict[int, EnvFailure], *, cut_off: bool
-    ) -> dict[int, Any]:
-        losses = {}
-        for index, failure in failures.items():
-            self._lives[index] += 1
-            losses[index] = Loss(
-                self._seeds[index], self._lives[index], failure, cut_off
-            )
-        self.link.post(REVIVE + packed(losses))
-        return self._received()
-
-
 class ProcessHost:
     """Environments in other processes, whose results land in shared memory.
 
@@ -256,29 +158,10 @@ class ProcessHost:
 
     def make_arrays(self, description: Description) -> Arrays:
         """Make shared memory and let all processes have it."""
-
-        def place(cell: int, size: int) -> Place:
-            return Place(
-                size,
-                description.observation_space,
-                description.action_space,
-                self._count,
-                cell,
-                len(self._teams),
-            )
-
-        measure = Measure()
-        place(0, 0).arrays(measure)
-        memory = SharedMemory.create(measure.size)
-        self._stack.callback(memory.close)
-        cut = place(0, measure.size).arrays(memory)
-        arrays, actions, cells = cut
-        cells[:] = IDLE
-        for cell, team in enumerate(self._teams):
-            team.assign(place(cell, measure.size), memory, cut)
-        batch = actions.batch()
-        self._actions = batch if isinstance(batch, np.ndarray) else None
-        return arrays
+        shared = share_arrays(self._teams, description, self._count)
+        self._stack.callback(shared.memory.close)
+        self._actions = shared.actions
+        return shared.arrays
 
     def obey(self, command: Command) -> list[Reply]:
         """Let every environment obey, at the next microstep."""
