@@ -134,7 +134,7 @@ class Pool:
         """As many microsteps as there were batches."""
         return Tag(0, len(self.batches.taken))
 
-    # -- as any host --------------------------------------------------------------------
+    # -- as any host ------------------------------------------------------------------
 
     def describe(self) -> list[Description]:
         """Return what each environment is."""
@@ -175,9 +175,7 @@ class Pool:
             worker.put(job)
         for _ in self._workers:
             left.acquire()
-        return [
-            r.at(str(self.tag)) if isinstance(r, EnvFailure) else r for r in replies
-        ]
+        return self._tagged(replies)
 
     def close(self) -> None:
         """Let all workers close their environments, and end."""
@@ -191,7 +189,7 @@ class Pool:
             if failure is not None:
                 raise failure
 
-    # -- while the caller does something else -------------------------------------------
+    # -- while the caller does something else -----------------------------------------
 
     def send(self, commands: Iterable[tuple[int, Command]]) -> None:
         """Hand out commands, one for each of some environments.
@@ -249,8 +247,11 @@ class Pool:
             replies = [self._done.pop(index) for index in batch]
         self._out.difference_update(batch)
         self.batches.taken.append(batch)
+        return batch, self._tagged(replies)
+
+    def _tagged(self, replies: list[Any]) -> list[Reply]:
         tag = str(self.tag)
-        return batch, [r.at(tag) if isinstance(r, EnvFailure) else r for r in replies]
+        return [r.at(tag) if isinstance(r, EnvFailure) else r for r in replies]
 
     def _choice(self) -> tuple[int, ...] | None:
         """Return the next batch; None if that is not decided yet."""

@@ -370,12 +370,12 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
                 msg = "nothing was sent; async_reset() or send() first"
                 raise RuntimeError(msg)
             command, self._sent = self._sent, None
-            ids, replies = range(self.num_envs), self._obey(command)
+            ids: Sequence[int] = range(self.num_envs)
+            replies: Sequence[Any] = self._obey(command)
             if isinstance(command, Reset):
                 self._arrays.rewards[:] = 0.0
         else:
-            batch, replies = self._pool.recv()
-            ids = batch
+            ids, replies = self._pool.recv()
         for reply in replies:
             if isinstance(reply, EnvFailure):
                 raise reply

@@ -164,9 +164,7 @@ class RemoteCompany(Company):
             if only in (None, seat.index)
         }
         # A process that took another one's place has not observed anything yet.
-        return {
-            i: parts for i, parts in held.items() if any(p is not None for p in parts)
-        }
+        return {i: p for i, p in held.items() if any(part is not None for part in p)}
 
     def end(self) -> None:
         """Close everything; nobody is there any more to hear about failures."""
