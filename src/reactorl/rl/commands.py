@@ -78,12 +78,16 @@ class Reset(ForAll):
     seeds: Sequence[int | None]
     options: dict[str, Any] | None
     mask: Sequence[bool] | None = None
+    each: Sequence[dict[str, Any] | None] | None = None
+    """Options by index, in place of those for all."""
 
     def apply(self, seat: Seat) -> Infos | None:
         """Reset one environment, unless the mask leaves it out."""
-        if self.mask is not None and not self.mask[seat.index]:
+        index = seat.index
+        if self.mask is not None and not self.mask[index]:
             return None
-        return seat.reset(self.seeds[seat.index], self.options) or None
+        options = self.options if self.each is None else self.each[index]
+        return seat.reset(self.seeds[index], options) or None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +126,23 @@ class Render(ForAll):
     def apply(self, seat: Seat) -> Answer:
         """Render one environment."""
         return Answer.of(seat.render)
+
+
+@dataclass(frozen=True, slots=True)
+class Only:
+    """A command for some; the others have nothing to do."""
+
+    command: Command
+    indices: tuple[int, ...]
+
+    def part(self, indices: Sequence[int]) -> Only:
+        """Return it for those of them that are meant."""
+        meant = tuple(index for index in self.indices if index in indices)
+        return Only(self.command.part(indices), meant)
+
+    def apply(self, seat: Seat) -> object:
+        """Let one environment obey, if it is meant."""
+        return self.command.apply(seat) if seat.index in self.indices else None
 
 
 @dataclass(frozen=True, slots=True)

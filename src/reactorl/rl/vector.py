@@ -15,7 +15,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_differing_spaces, batch_space, iterate
 
 from reactorl.rl.check import check_shared_state
-from reactorl.rl.commands import Answer, Call, Render, Reset, SetAttr, Step
+from reactorl.rl.commands import Answer, Call, Only, Render, Reset, SetAttr, Step
 from reactorl.rl.failures import EnvFailure
 from reactorl.rl.placement import choose_placement
 from reactorl.rl.recipes import makers
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from reactorl.rl.placement import Placement
     from reactorl.rl.pool import Batching
     from reactorl.rl.recipes import Maker
-    from reactorl.rl.seat import Restart
+    from reactorl.rl.seat import Infos, Restart
     from reactorl.rl.slots import Array
 
 ObservationMode: TypeAlias = (
@@ -423,6 +423,52 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             raise AttributeError(msg)
         return found
 
+    def reset_each(
+        self,
+        seeds: Sequence[int | None],
+        options: Sequence[dict[str, Any] | None],
+    ) -> tuple[Any, list[Infos]]:
+        """Reset all environments, each with a seed and options of its own.
+
+        Returns:
+            The observations, and for each environment what it says, unbatched: its
+            info, or nothing if that is empty.
+        """
+        if len(options) != self.num_envs:
+            msg = f"options for {len(options)} of {self.num_envs} environments"
+            raise ValueError(msg)
+        infos = _each(self._obey(Reset(self._seeds(seeds), None, each=options)))
+        return self._observations(), infos
+
+    def step_each(
+        self, actions: Sequence[Any] | Array
+    ) -> tuple[Any, Array, Array, Array, list[Infos]]:
+        """Step all environments; their infos are left as they are, one by one.
+
+        Args:
+            actions: One for each environment, as it takes it.
+
+        Returns:
+            What ``step`` does, but for each environment a tuple of what would be put
+            into the infos, in order. Where an episode ended and the environment was
+            reset at once, the first has ``final_obs`` and ``final_info``.
+        """
+        each = list(actions)
+        if len(each) != self.num_envs:
+            msg = f"{len(each)} actions for {self.num_envs} environments"
+            raise ValueError(msg)
+        infos = _each(self._obey(Step(each, actions)))
+        return self._observations(), *self._arrays.results(), infos
+
+    def ask(self, command: Command, indices: Sequence[int]) -> list[Any]:
+        """Return what some environments answer to a command, in that order.
+
+        Raises:
+            Exception: What the first of them raised.
+        """
+        replies = self._obey(Only(command, tuple(indices)))
+        return [_answer(replies[index]) for index in indices]
+
     # -- parts -------------------------------------------------------------------------
 
     def _check_open(self) -> None:
@@ -440,13 +486,7 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         return replies
 
     def _answers(self, command: Command) -> tuple[Any, ...]:
-        values = []
-        for reply in self._obey(command):
-            assert isinstance(reply, Answer)
-            if reply.error is not None:
-                raise reply.error
-            values.append(reply.value)
-        return tuple(values)
+        return tuple([_answer(reply) for reply in self._obey(command)])
 
     def _observations(self) -> Any:  # noqa: ANN401
         slots = self._arrays.observations
@@ -486,3 +526,14 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             msg = "options['reset_mask'] is False for all; nothing would be reset"
             raise ValueError(msg)
         return [bool(each) for each in mask]
+
+
+def _each(replies: Sequence[Any]) -> list[Infos]:
+    return [() if parts is None else parts for parts in replies]
+
+
+def _answer(reply: Reply) -> Any:  # noqa: ANN401
+    assert isinstance(reply, Answer)
+    if reply.error is not None:
+        raise reply.error
+    return reply.value
