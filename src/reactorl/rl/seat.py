@@ -43,6 +43,8 @@ class Rules:
     check_nan: bool = False
     timeout: float | None = None
     """Seconds that a step or reset may take."""
+    seat: Callable[..., Seat] | None = None
+    """Makes the seat of an environment that is not Gymnasium's."""
 
 
 class BadResultError(ValueError):
@@ -216,7 +218,8 @@ class Seat:
         return (info,) if info else ()
 
     def _reset_in_step(self, obs: Any, info: Info) -> Infos:  # noqa: ANN401
-        final = {"final_obs": obs, "final_info": info}
+        # What it keeps and changes by the reset must not change what was.
+        final = {"final_obs": obs, "final_info": _as_it_is(info)}
         again = self._reset()
         return (final, again) if again else (final,)
 
@@ -305,6 +308,13 @@ def env_name(env: object) -> str:
     if env is None:
         return "not made yet"
     return type(getattr(env, "unwrapped", env)).__name__
+
+
+def _as_it_is(info: Any) -> Any:  # noqa: ANN401
+    """Return an info whose dicts and arrays, at any depth, are nobody else's."""
+    if isinstance(info, dict):
+        return {key: _as_it_is(value) for key, value in info.items()}
+    return info.copy() if isinstance(info, np.ndarray) else info
 
 
 def _refuse_nan(value: Any, what: str) -> None:  # noqa: ANN401
