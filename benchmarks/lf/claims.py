@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchmarks.runtime.claims import Check
-from benchmarks.runtime.job import Job
+from benchmarks.runtime.plan import Group
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from benchmarks.runtime.job import Python
     from benchmarks.runtime.results import Results
 
@@ -23,7 +21,7 @@ class Claim:
     Attributes:
         over: Case and engine of the one.
         under: Case and engine of the other.
-        share: Which part of the turns it takes: slow jobs take fewer.
+        slices: How many turns it takes in a set: slow jobs take fewer.
     """
 
     text: str
@@ -31,15 +29,17 @@ class Claim:
     over: tuple[str, str]
     under: tuple[str, str]
     bound: float
-    share: float = 1.0
+    slices: int = 100
 
-    def jobs(self, python: Python) -> list[Job]:
-        """Return the two jobs, the quicker one first."""
-        return [Job(self.workload, *which, python) for which in (self.under, self.over)]
+    @property
+    def group(self) -> Group:
+        """The two jobs, the quicker one first."""
+        jobs = (self.under, self.over)
+        return Group(self.workload, jobs, repeats=5, slices=self.slices)
 
     def check(self, results: Results, python: Python) -> Check:
         """Return what was measured of it."""
-        under, over = self.jobs(python)
+        under, over = self.group.on(python)
         measured = results.ratio(over, under)
         return Check(self.text, python, measured, self.bound, at_most=True)
 
@@ -51,7 +51,7 @@ CLAIMS = (
         ("hello", "reactorl run"),
         ("hello", "import lark"),
         bound=6,
-        share=0.3,
+        slices=30,
     ),
     Claim(
         "parse and elaborate: time for 10,000 lines over 1,000",
@@ -59,7 +59,7 @@ CLAIMS = (
         ("10000", "lf"),
         ("1000", "lf"),
         bound=12,
-        share=0.15,
+        slices=15,
     ),
     Claim(
         "ping-pong: time in .lf over the Python API",
@@ -78,6 +78,9 @@ CLAIMS = (
 )
 
 
-def chosen(names: Sequence[str]) -> list[Claim]:
-    """Return the claims about some workloads, or about all."""
-    return [claim for claim in CLAIMS if not names or claim.workload in names]
+GROUPS = tuple(claim.group for claim in CLAIMS)
+
+
+def checks(results: Results, pythons: tuple[Python, ...]) -> list[Check]:
+    """Return all promises that concern these Pythons."""
+    return [claim.check(results, python) for claim in CLAIMS for python in pythons]

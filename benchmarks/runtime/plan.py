@@ -101,9 +101,6 @@ GROUPS = (
     _group("many_reactors", FEW, ("xronos",), repeats=1, slices=4),
 )
 
-ENGINES = tuple(dict.fromkeys(engine for g in GROUPS for _, engine in g.jobs))
-WORKLOADS = tuple(dict.fromkeys(group.workload for group in GROUPS))
-
 
 @dataclass(frozen=True, slots=True)
 class Stint:
