@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Placement: TypeAlias = Literal["thread", "process"]
 
-WORTH_PROCESSES: Final = 600e-6
+WORTH_PROCESSES: Final = 800e-6
 """Seconds that stepping all environments must take for processes to be faster.
 
 Telling processes to step and hearing from them takes about a quarter of that."""
@@ -26,29 +26,30 @@ PROBE_SECONDS: Final = 0.05
 
 def choose_placement(
     wanted: str, makers: Sequence[Maker], workers: int | None
-) -> Placement:
-    """Return where environments should live.
+) -> tuple[Placement, int | None]:
+    """Return where environments should live, and how many workers they should have.
 
     Without a GIL threads are always better. With one, Python code runs on one core at a
-    time: then an environment is made and stepped for a moment, and thrown away.
+    time: then an environment is made and stepped for a moment, and thrown away. Where
+    processes would not pay, more than one thread would not, either.
 
     Raises:
         ValueError: ``wanted`` is no placement.
     """
     if wanted == "thread":
-        return "thread"
+        return "thread", workers
     if wanted == "process":
-        return "process"
+        return "process", workers
     if wanted != "auto":
         msg = f"placement is {wanted!r}; it is 'thread', 'process' or 'auto'"
         raise ValueError(msg)
     has_gil = getattr(sys, "_is_gil_enabled", lambda: True)()
     parallel = workers if workers is not None else cores()
     if not has_gil or parallel < 2 or len(makers) < 2 or not can_have_processes():
-        return "thread"
+        return "thread", workers
     if _step_seconds(makers[0]) * len(makers) < WORTH_PROCESSES:
-        return "thread"
-    return "process"
+        return "thread", workers or 1
+    return "process", workers
 
 
 def parts(count: int, size: int) -> list[range]:
