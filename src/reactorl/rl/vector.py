@@ -126,7 +126,8 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         if check:
             check_shared_state(self.env_fns)
         rules = Rules(self.autoreset_mode, restart, check_nan, timeout)
-        self.placement: Placement = choose_placement(placement, self.env_fns, workers)
+        self.placement: Placement
+        self.placement, workers = choose_placement(placement, self.env_fns, workers)
         self.batch_size = self.num_envs if batch_size is None else batch_size
         if batch_size is None:
             self._pool = None
