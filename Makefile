@@ -100,6 +100,12 @@ bench-lf: .venv/gil/.bench .venv/$(FT_BENCH)/.bench ## Measure the LF front end
 	.venv/gil/bin/python -m benchmarks.lf --gil $(CURDIR)/.venv/gil/bin/python \
 	  --ft $(CURDIR)/.venv/$(FT_BENCH)/bin/python $(ARGS)
 
+# Up to 3.13 the machine's CPython has Atari already, for the tests.
+.PHONY: atari-ft atari-gil
+atari-ft: .venv/$(FT_BENCH)/.atari ## Install Atari for free-threaded CPython
+
+atari-gil: .venv/gil/.atari ## Install Atari for the machine's CPython
+
 # --- Environments -------------------------------------------------------------------
 #
 # Stamp files in each environment say what has been done there:
@@ -107,6 +113,7 @@ bench-lf: .venv/gil/.bench .venv/$(FT_BENCH)/.bench ## Measure the LF front end
 #   .deps    what building, testing or checking needs is installed
 #   .built   the package is installed
 #   .bench   what the benchmarks compare with is installed
+#   .atari   ale-py is installed, built from source where it has to be
 
 # An environment whose interpreter has gone is of no use.
 $(shell for venv in .venv/*/; do [ -x "$$venv/bin/python" ] || rm -rf "$$venv"; done)
@@ -149,6 +156,16 @@ $(PACKAGE_VENVS:%=.venv/%/.built): .venv/%/.built: \
 
 $(PACKAGE_VENVS:%=.venv/%/.bench): .venv/%/.bench: .venv/%/.built
 	$(PIP_INSTALL) --group bench
+	@touch $@
+
+# The tool needs what .deps installs, and nothing of it changes with that.
+.venv/ft/.atari .venv/ft-pgo/.atari: .venv/%/.atari: \
+    tools/ale_wheel.py .venv/%/.python | .venv/%/.deps
+	@$(PYTHON) tools/ale_wheel.py .venv/$*/bin/python
+	@touch $@
+
+.venv/gil/.atari: .venv/%/.atari: .venv/%/.python | .venv/%/.deps
+	$(PIP_INSTALL) --group atari
 	@touch $@
 
 .PHONY: clean

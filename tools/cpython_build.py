@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 EXECUTABLE = "python3.14t"
 CORE_MINUTES, OPTIMIZED_CORE_MINUTES = 10, 40  # what a build takes, for the estimate
@@ -186,16 +186,25 @@ def locked(root: Path) -> Iterator[int]:
         yield file.fileno()
 
 
-def missing_packages() -> list[str]:
-    """Debian packages without which CPython cannot be built completely."""
-    missing = [tool for tool in ("gcc", "make") if shutil.which(tool) is None]
-    if "gcc" in missing:
+def missing_packages(
+    tools: Sequence[str] = ("gcc", "make"), headers: Mapping[str, str] | None = None
+) -> list[str]:
+    """Debian packages without which something cannot be built completely.
+
+    Args:
+        tools: Programs that are in packages of that name; the first is the compiler.
+        headers: What it has to find, and the package that has it; None: CPython's.
+    """
+    missing = [tool for tool in tools if shutil.which(tool) is None]
+    compiler = tools[0]
+    if compiler in missing:
         return missing
     source = "".join(
         f"#if !__has_include(<{header}>)\n{package}\n#endif\n"
-        for header, package in HEADERS.items()
+        for header, package in (HEADERS if headers is None else headers).items()
     )
-    return [*missing, *call(["gcc", "-E", "-P", "-x", "c", "-"], given=source).split()]
+    found = call([compiler, "-E", "-P", "-x", "c", "-"], given=source)
+    return [*missing, *found.split()]
 
 
 def debian_mirrors() -> list[str]:
@@ -342,10 +351,16 @@ class Runner:
     lock: int
     progress: Progress
 
-    def run(self, name: str, *command: str, units: int = 0) -> None:
-        """Run ``command``; ``units`` is about how many files it compiles.
+    def run(
+        self, name: str, *command: str, units: int = 0, mark: bytes = b" -c "
+    ) -> None:
+        """Run ``command``; its children die with it if this process is interrupted.
 
-        Its children are killed with it if this process is interrupted.
+        Args:
+            name: What to show.
+            command: What to run.
+            units: About how many files it compiles.
+            mark: What its output has once for each of these.
         """
         # An outer make's variables would tie an inner one to its jobs.
         outer = ("MAKE", "MFLAGS", "PYTHON")
@@ -364,7 +379,7 @@ class Runner:
             )
             try:
                 while process.poll() is None:
-                    compiled += view.read().count(b" -c ")
+                    compiled += view.read().count(mark)
                     share = f"{min(compiled / units, 0.99):.0%}" if units else ""
                     self.progress.show(name, share)
                     time.sleep(0.1)
