@@ -180,6 +180,24 @@ def test_a_program_that_stops_itself_can_be_stepped_no_more() -> None:
     assert session.result.final_tag == Tag(0, 2)
 
 
+def test_what_a_step_raised_is_not_raised_again_on_leaving() -> None:
+    class Grumpy(Reactor):
+        x = Input[int]()
+
+        @reaction(x)
+        def refuse(self) -> None:
+            raise SystemExit(self.x.value)
+
+    with drive(Grumpy) as grumpy:
+        with pytest.raises(SystemExit, match="3"):
+            grumpy.step(x=3)
+        with pytest.raises(RuntimeError, match="an earlier step raised"):
+            grumpy.step(x=4)
+
+    with pytest.raises(RuntimeError, match="has a result"):
+        _ = grumpy.result
+
+
 def test_unknown_inputs_and_wrong_widths_are_refused() -> None:
     with drive(Wide) as wide:
         with pytest.raises(UnknownNameError, match="xs"):

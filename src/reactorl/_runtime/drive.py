@@ -90,6 +90,7 @@ class Session:
                 self._output_names.append((name, at, len(slots_here)))
         self._result: Result | None = None
         self._open = False
+        self._failed = False
 
     def __enter__(self) -> Self:
         """Make the reactors and run the first tag."""
@@ -109,7 +110,7 @@ class Session:
     ) -> None:
         """Run the final tag, one microstep on, unless an exception passes through."""
         try:
-            if error is None and self._open:
+            if error is None and self._open and not self._failed:
                 self._live.after(self._live.session.finish())
                 self._live.finished()
                 self._result = self._live.result()
@@ -168,12 +169,19 @@ class Session:
         if not self._open:
             msg = "the program is not running; use it inside its with statement"
             raise RuntimeError(msg)
+        if self._failed:
+            msg = "the program has ended: an earlier step raised"
+            raise RuntimeError(msg)
         values = self._slots({**inputs, **named} if inputs else named)
         delay = nanoseconds(after) if after else 0
-        status, time, microstep, present = self._live.session.step(
-            delay, values, self._output_slots
-        )
-        self._live.after(status)
+        try:
+            status, time, microstep, present = self._live.session.step(
+                delay, values, self._output_slots
+            )
+            self._live.after(status)
+        except BaseException:
+            self._failed = True  # it was heard here; there is nothing to finish
+            raise
         outputs = Outputs((time, microstep), self._by_name(present))
         if status == "finished":
             self._live.finished()
