@@ -41,9 +41,10 @@ class Company:
     ) -> None:
         self.seats: list[Seat] = []
         self.unmade: dict[int, EnvFailure] = {}
+        seat = rules.seat or Seat
         for index, maker in makers.items():
             try:
-                self.seats.append(Seat(index, maker, rules, guard()))
+                self.seats.append(seat(index, maker, rules, guard()))
             except EnvFailure as failure:
                 self.unmade[index] = failure
 
