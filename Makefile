@@ -88,7 +88,7 @@ grammar: .venv/gil/.deps ## Generate the tables of the LF grammar anew
 
 FT_BENCH := $(if $(PGO),ft-pgo,ft)
 
-.PHONY: train bench-runtime bench-lf
+.PHONY: train bench-runtime bench-lf bench-vector
 train: .venv/gil/.built ## Run the demonstration
 	.venv/gil/bin/python examples/cartpole_rollouts.py $(ARGS)
 
@@ -101,6 +101,10 @@ bench-lf: .venv/gil/.bench .venv/$(FT_BENCH)/.bench ## Measure the LF front end
 	  --ft $(CURDIR)/.venv/$(FT_BENCH)/bin/python $(ARGS)
 
 # Up to 3.13 the machine's CPython has Atari already, for the tests.
+bench-vector: .venv/gil/.bench .venv/gil/.atari .venv/$(FT_BENCH)/.bench .venv/$(FT_BENCH)/.atari ## Compare the vector environment with Gymnasium's
+	.venv/gil/bin/python -m benchmarks.vector --gil $(CURDIR)/.venv/gil/bin/python \
+	  --ft $(CURDIR)/.venv/$(FT_BENCH)/bin/python $(ARGS)
+
 .PHONY: atari-ft atari-gil
 atari-ft: .venv/$(FT_BENCH)/.atari ## Install Atari for free-threaded CPython
 
