@@ -16,7 +16,7 @@ Run = list[tuple[str, Any]]
 """What each call returned, in order, with a name for it."""
 
 
-def assert_same(ours: Any, theirs: Any, where: str = "it") -> None:  # noqa: ANN401
+def assert_same(ours: Any, theirs: Any, where: str = "it") -> None:
     """Demand the same types, the same structure and the same bits."""
     assert type(ours) is type(theirs), f"{where}: {type(ours)} is not {type(theirs)}"
     if isinstance(theirs, np.ndarray):
@@ -95,7 +95,7 @@ def play_sync(
     makers: Sequence[Callable[[], Any]],
     *,
     sync: dict[str, Any] | None = None,
-    **script: Any,  # noqa: ANN401 - of play
+    **script: Any,
 ) -> Run:
     """Return what Gymnasium's ``SyncVectorEnv`` does."""
     envs = SyncVectorEnv(makers, **(sync or {}))

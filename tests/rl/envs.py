@@ -14,7 +14,7 @@ from gymnasium import spaces
 class Word(gym.Space[str]):
     """A space of somebody's own: words of three letters."""
 
-    def sample(self, mask: Any = None, probability: Any = None) -> str:  # noqa: ANN401
+    def sample(self, mask: Any = None, probability: Any = None) -> str:
         return "".join(self.np_random.choice(list("abc"), 3).tolist())
 
     def contains(self, x: object) -> bool:
@@ -127,7 +127,7 @@ class Toy(gym.Env[Any, Any]):
             info["options"] = repr(options)
         return self.observe(0), info
 
-    def step(self, action: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:  # noqa: ANN401
+    def step(self, action: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         self.turn += 1
         key = checksum(action)
         over = self.turn >= self.length
@@ -142,7 +142,7 @@ class Toy(gym.Env[Any, Any]):
             info,
         )
 
-    def observe(self, key: int) -> Any:  # noqa: ANN401
+    def observe(self, key: int) -> Any:
         return self.views[(int(self.np_random.integers(8)) + key) % 8]
 
     def info(self) -> dict[str, Any]:
@@ -158,7 +158,7 @@ class Toy(gym.Env[Any, Any]):
         ]
         return kinds[int(self.np_random.integers(len(kinds)))]
 
-    def render(self) -> Any:  # noqa: ANN401
+    def render(self) -> Any:
         return np.full((4, 6, 3), (self.color + self.turn) % 256, np.uint8)
 
     def double(self, number: int, *, plus: int = 0) -> int:
@@ -177,7 +177,7 @@ class Reuser(Toy):
             "in": {"turn": 0, "array": np.zeros(1)},
         }
 
-    def observe(self, key: int) -> Any:  # noqa: ANN401
+    def observe(self, key: int) -> Any:
         self._observation[:] = self.np_random.uniform(-1, 1, 3) + key
         return self._observation
 
@@ -195,12 +195,12 @@ class Reuser(Toy):
         observation, _ = super().reset(seed=seed, options=options)
         return observation, self._changed()
 
-    def step(self, action: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:  # noqa: ANN401
+    def step(self, action: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         observation, reward, terminated, truncated, _ = super().step(action)
         return observation, reward, terminated, truncated, self._changed()
 
 
-def checksum(action: Any) -> int:  # noqa: ANN401
+def checksum(action: Any) -> int:
     """Return a small number that depends on all of an action."""
     if isinstance(action, dict):
         return sum((i + 1) * checksum(part) for i, part in enumerate(action.values()))
@@ -211,6 +211,6 @@ def checksum(action: Any) -> int:  # noqa: ANN401
     return int(np.abs(np.asarray(action, np.float64) * 100).sum()) % 97
 
 
-def toys(count: int, space: gym.Space[Any] | None = None, **options: Any) -> list[Any]:  # noqa: ANN401
+def toys(count: int, space: gym.Space[Any] | None = None, **options: Any) -> list[Any]:
     """Return functions that make so many toys."""
     return [lambda: Toy(space, **options) for _ in range(count)]

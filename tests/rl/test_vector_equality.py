@@ -40,9 +40,9 @@ TOY_TEXT = ["FrozenLake-v1", "Taxi-v4", "Blackjack-v1", "CliffWalking-v1"]
 def check(
     makers: Sequence[Callable[[], Any]],
     workers: Sequence[int] = WORKERS,
-    placement: Any = "thread",  # noqa: ANN401
+    placement: Any = "thread",
     vector: dict[str, Any] | None = None,
-    **script: Any,  # noqa: ANN401
+    **script: Any,
 ) -> None:
     """Let both play the same, ours with each number of workers."""
     options = vector or {}
@@ -153,7 +153,7 @@ def test_an_id_with_arguments_and_wrappers() -> None:
 @pytest.mark.parametrize(
     "seed", [None, 0, 2**31, [3, 1, 4, 1, 5], [None, 7, None, 7, None]]
 )
-def test_seeds_and_options(seed: Any) -> None:  # noqa: ANN401
+def test_seeds_and_options(seed: Any) -> None:
     script: dict[str, Any] = {"steps": 12, "options": {"level": 3}, "reset_at": [5]}
     makers = toys(5)
 
@@ -222,7 +222,7 @@ def narrow(low: float) -> Toy:
         (spaces.Box(-9, 1, (4, 3), np.float32), spaces.Box(-9, 1, (3,), np.float32)),
     ],
 )
-def test_spaces_that_differ(mode: Any) -> None:  # noqa: ANN401
+def test_spaces_that_differ(mode: Any) -> None:
     makers = [partial(narrow, -index) for index in range(4)]
 
     check(makers, vector={"observation_mode": mode}, steps=20)
@@ -233,7 +233,7 @@ def test_spaces_that_differ(mode: Any) -> None:  # noqa: ANN401
     ours.close()
 
 
-def widened(kind: Any) -> gym.Env[Any, Any]:  # noqa: ANN401
+def widened(kind: Any) -> gym.Env[Any, Any]:
     """Observe in another type than the space says, but one that may be cast."""
     env = Toy(spaces.Box(-50, 50, (3,), np.float32))
     return TransformObservation(env, lambda x: x.astype(kind), env.observation_space)

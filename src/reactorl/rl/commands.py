@@ -11,8 +11,6 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    import gymnasium as gym
-
     from reactorl.rl.arrays import Arrays
     from reactorl.rl.failures import EnvFailure
     from reactorl.rl.seat import Infos, Seat
@@ -151,7 +149,7 @@ class Describe(ForAll):
 
     def apply(self, seat: Seat) -> Description:
         """Describe one environment."""
-        return Description.of(seat.env)
+        return Description.of(seat)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,15 +187,18 @@ class Description:
     action_space: Space
     metadata: dict[str, Any]
     render_mode: str | None
+    name: str
 
     @classmethod
-    def of(cls, env: gym.Env[Any, Any]) -> Description:
+    def of(cls, seat: Seat) -> Description:
         """Return the description of an environment."""
+        env = seat.env
         return cls(
             env.observation_space,
             env.action_space,
             dict(env.metadata),
             env.render_mode,
+            seat.name,
         )
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from reactorl.rl.commands import Step
+from reactorl.rl.commands import Answer, Step
 from reactorl.rl.failures import EnvFailure
 from reactorl.rl.seat import Seat
 
@@ -75,9 +75,12 @@ class Company:
     def one(self, command: Command, seat: Seat) -> Any:  # noqa: ANN401
         """Let one of them obey; a failure is a reply, too."""
         try:
-            return command.apply(seat)
+            reply = command.apply(seat)
         except EnvFailure as failure:
             return failure
+        if isinstance(reply, Answer) and reply.error is not None:
+            reply.error.add_note(f"in environment {seat.index} ({seat.name})")
+        return reply
 
     def close(self) -> None:
         """Close the environments; the first that objects is heard when all are closed.

@@ -18,7 +18,14 @@ if TYPE_CHECKING:
 
 
 class HangError(TimeoutError):
-    """Raised in code that takes too long."""
+    """Some code took too long."""
+
+
+class _Interruption(SystemExit):
+    """Raised in that code, which is not to take it for an error of its own."""
+
+    def __init__(self) -> None:
+        super().__init__("took too long")
 
 
 class HangWatch:
@@ -75,7 +82,7 @@ class Guard:
             if self._deadline is None or now < self._deadline or self._fired:
                 return
             self._fired = True
-            _raise_in(self._thread, HangError)
+            _raise_in(self._thread, _Interruption)
 
     def __enter__(self) -> Self:
         with self._lock:
@@ -93,15 +100,15 @@ class Guard:
         try:
             with self._lock:
                 self._deadline = None
-                fired = self._fired
-            if fired and kind is not HangError:
+            if self._fired and kind is not _Interruption:
                 # It is on its way, and must not arrive anywhere else.
                 end = time.monotonic() + 1.0
                 while time.monotonic() < end:
                     time.sleep(0)
-        except HangError:
+        except _Interruption:
             pass
-        if fired:
+        # It is not set any more: the watch has seen the deadline go, or has fired.
+        if self._fired:
             msg = f"took longer than {self._seconds:g} s"
             raise HangError(msg) from error
 

@@ -11,6 +11,7 @@ import hashlib
 import traceback
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     import gymnasium as gym
 
     from reactorl.rl.arrays import Arrays
+    from reactorl.rl.slots import Put
 
 Restart: TypeAlias = Literal["never", "reset", "recreate"]
 Info: TypeAlias = "Mapping[str, Any]"
@@ -78,7 +80,7 @@ class Seat:
         self._plain = not rules.check_nan and rules.timeout is None
         self._ended = False
         self._seed: int | None = None
-        self._lives = 0
+        self.lives = 0
         self._newborn_seed: int | None = None
         self._owed: EnvFailure | None = None
         self.env = self._made()
@@ -86,13 +88,18 @@ class Seat:
     def _made(self) -> gym.Env[Any, Any]:
         try:
             return self._make()
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise self._failure(error) from error
 
     def assign(self, arrays: Arrays) -> None:
         """Let results land in these arrays from now on."""
         self._arrays = arrays
-        self._put = arrays.observations.writer(self.index)
+        slots = arrays.observations
+        put = self._put = slots.writer(self.index)
+        if self._rules.restart != "never" and not slots.is_whole:
+            self._put = partial(
+                _put_all_or_nothing, put, partial(slots.row, self.index)
+            )
         self._rewards = arrays.rewards
         self._terminations = arrays.terminations
         self._truncations = arrays.truncations
@@ -120,12 +127,15 @@ class Seat:
             else:
                 obs, reward, terminated, truncated, info = self._checked_step(action)
             ended = terminated or truncated
-            if not (ended and self._same_step):
-                self._put(obs)
             index = self.index
             self._rewards[index] = reward
             self._terminations[index] = terminated
             self._truncations[index] = truncated
+            if type(info) is not dict:
+                _refuse_no_dict(info)
+            # Last: if it fails, the last good observation is still there.
+            if not (ended and self._same_step):
+                self._put(obs)
         except (Exception, SystemExit) as error:
             return self._after_failure(error)
         if ended:
@@ -141,7 +151,7 @@ class Seat:
             EnvFailure: It failed, also after a restart if there may be one.
         """
         if seed is not None:
-            self._seed, self._lives, self._newborn_seed = seed, 0, None
+            self._seed, self.lives, self._newborn_seed = seed, 0, None
         info = self._reset(seed=seed, options=options)
         self._terminations[self.index] = False
         self._truncations[self.index] = False
@@ -204,6 +214,7 @@ class Seat:
             obs, info = self.env.reset(**given)
         if self._rules.check_nan:
             _refuse_nan(obs, "observation")
+        _refuse_no_dict(info)
         self._put(obs)
         self._ended = False
         self._owed = None
@@ -258,11 +269,12 @@ class Seat:
         with suppress(Exception):  # it failed once already
             self.env.close()
         self.env = self._made()
-        self.reborn(self._lives + 1)
+        self.reborn(self.lives + 1)
 
-    def bequeath(self, seed: int | None, lives: int) -> None:
+    def bequeath(self, seed: int | None, lives: int, steps: int) -> None:
         """Take the place of an environment that was lost with its process."""
         self._seed = seed
+        self.steps = steps
         self.reborn(lives)
 
     def reborn(self, lives: int) -> None:
@@ -271,7 +283,7 @@ class Seat:
         Args:
             lives: How many came before it since it was last seeded.
         """
-        self._lives = lives
+        self.lives = lives
         if self._seed is not None:
             text = f"{self._seed}/{lives}".encode()
             digest = hashlib.blake2b(text, digest_size=4).digest()
@@ -310,11 +322,27 @@ def env_name(env: object) -> str:
     return type(getattr(env, "unwrapped", env)).__name__
 
 
+def _put_all_or_nothing(put: Put, before: Callable[[], Any], value: object) -> None:
+    last = before()
+    try:
+        put(value)
+    except Exception:
+        with suppress(Exception):  # there may not have been one
+            put(last)
+        raise
+
+
 def _as_it_is(info: Any) -> Any:  # noqa: ANN401
     """Return an info whose dicts and arrays, at any depth, are nobody else's."""
     if isinstance(info, dict):
         return {key: _as_it_is(value) for key, value in info.items()}
     return info.copy() if isinstance(info, np.ndarray) else info
+
+
+def _refuse_no_dict(info: object) -> None:
+    if not isinstance(info, dict):
+        msg = f"an info that is a {type(info).__name__}, where a dict was due"
+        raise BadResultError(msg)
 
 
 def _refuse_nan(value: Any, what: str) -> None:  # noqa: ANN401

@@ -60,6 +60,10 @@ class Slots(Protocol):
     def row(self, index: int) -> Any:  # noqa: ANN401
         """Return a copy of what one environment's slot holds."""
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether an observation that does not fit leaves all of its slot alone."""
+
 
 def make_slots(space: Space, count: int, allocate: Allocate = np.zeros) -> Slots:
     """Return slots for observations of a space.
@@ -129,6 +133,8 @@ class _ArraySlots:
     def row(self, index: int) -> Any:  # noqa: ANN401
         return self._array[index].copy()
 
+    is_whole = True
+
 
 class _DictSlots:
     """Slots by key."""
@@ -169,6 +175,8 @@ class _DictSlots:
 
     def row(self, index: int) -> dict[str, Any]:
         return {key: part.row(index) for key, part in self._parts.items()}
+
+    is_whole = False
 
 
 class _TupleSlots:
@@ -213,6 +221,8 @@ class _TupleSlots:
     def row(self, index: int) -> tuple[Any, ...]:
         return tuple(part.row(index) for part in self._parts)
 
+    is_whole = False
+
 
 class _ObjectSlots:
     """One object per environment, put together when asked for."""
@@ -250,6 +260,8 @@ class _ObjectSlots:
 
     def row(self, index: int) -> Any:  # noqa: ANN401
         return deepcopy(self._objects[index])
+
+    is_whole = True
 
 
 def _brief(value: object) -> str:

@@ -297,6 +297,7 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
 
     def close_extras(self, **kwargs: Any) -> None:  # noqa: ANN401
         """Close the environments; called once by ``close``."""
+        self.closed = True  # also if one of them objects
         self._closing()
 
     @property
@@ -480,7 +481,11 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
     def _obey(self, command: Command) -> Sequence[Reply]:
         """Let all environments obey; raise what the first one that failed says."""
         self._check_open()
-        replies = self._host.obey(command)
+        try:
+            replies = self._host.obey(command)
+        except KeyboardInterrupt:
+            self.close()  # nobody knows how far they came
+            raise
         for reply in replies:
             if type(reply) is EnvFailure:
                 raise reply

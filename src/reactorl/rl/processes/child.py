@@ -15,26 +15,31 @@ import os
 import signal
 import socket
 import sys
-from contextlib import nullcontext
+import traceback
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any, Final
 
 import gymnasium as gym
+import numpy as np
 
 from reactorl.rl.arrays import Arrays
-from reactorl.rl.commands import Reset, Step
+from reactorl.rl.commands import Answer, Reset, Step
 from reactorl.rl.company import Company
 from reactorl.rl.failures import EnvFailure
 from reactorl.rl.hang import HangWatch
 from reactorl.rl.processes.memory import SharedMemory
 from reactorl.rl.processes.packing import packed, unpacked
+from reactorl.rl.seat import Rules
 from reactorl.rl.slots import make_slots
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from reactorl.rl.commands import Command
     from reactorl.rl.recipes import Maker
-    from reactorl.rl.seat import Infos, Rules, Seat
+    from reactorl.rl.seat import Infos, Seat
     from reactorl.rl.slots import Array, Slots, Space
 
 STEP: Final = b"s"  # with the actions that lie in shared memory
@@ -42,6 +47,7 @@ OBEY: Final = b"o"  # a command
 ONE: Final = b"1"  # a command for one environment
 ASSIGN: Final = b"a"  # where results belong
 REVIVE: Final = b"r"  # go on for environments that a process took with it
+CLOSED: Final = b"c"  # the last reply: what was wrong with closing
 IDLE: Final = -1
 """In the shared cell: no environment is at work."""
 
@@ -68,11 +74,28 @@ class Place:
     """Which of the shared cells is this process's own."""
     cells: int
 
-    def arrays(self, allocate: Any) -> tuple[Arrays, Slots, Array]:  # noqa: ANN401
-        """Cut the memory: results, actions, and who is at work in each process."""
+    def arrays(self, allocate: Any) -> tuple[Arrays, Slots, Progress]:  # noqa: ANN401
+        """Cut the memory: results, actions, and what is known of a lost process."""
         results = Arrays.of(self.observation_space, self.count, allocate)
         actions = make_slots(self.action_space, self.count, allocate)
-        return results, actions, allocate((self.cells,), "int64")
+        progress = Progress(
+            allocate((self.cells,), np.int64),
+            allocate((self.count,), np.int64),
+            allocate((self.count,), np.int64),
+        )
+        return results, actions, progress
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far environments are, where it can be seen if their process is lost."""
+
+    cells: Array
+    """Which environment is at work in each process."""
+    steps: Array
+    """How many steps each environment has done."""
+    lives: Array
+    """How many environments came before each, since it was last seeded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +104,7 @@ class Loss:
 
     seed: int | None
     lives: int
+    steps: int
     failure: EnvFailure
     at_once: bool
     """Whether its episode ends at once; if not, with its next step."""
@@ -96,17 +120,16 @@ class RemoteCompany(Company):
         guard = nullcontext if watch is None else watch.guard
         super().__init__(orders.makers, orders.rules, guard)
         self._has_objects = False
-        self._cells: Any = None
+        self._progress: Progress | None = None
         self._cell = 0
 
     def assign(self, place: Place, fd: int) -> None:
         """Take up results and actions in shared memory."""
         memory = SharedMemory(fd, place.size)
-        self._arrays, actions, self._cells = place.arrays(memory)
+        self._arrays, actions, self._progress = place.arrays(memory)
         memory.close()
         self._cell = place.cell
         self._actions = actions.batch()
-        self._is_scalar = getattr(self._actions, "ndim", 0) == 1
         self._has_objects = bool(self._arrays.observations.objects(0))
         for seat in self.seats:
             seat.assign(self._arrays)
@@ -114,8 +137,13 @@ class RemoteCompany(Company):
     def step_shared(self) -> dict[int, Any]:
         """Step all with the actions in shared memory."""
         # An environment may keep its action: it must not change with the memory.
-        actions = self._actions.copy()
-        cells, cell = self._cells, self._cell
+        return self.step(self._actions.copy())
+
+    def step(self, actions: Sequence[Any] | Mapping[int, Any]) -> dict[int, Any]:
+        """Step all, and let the parent see which one is at work."""
+        assert self._progress is not None
+        cells, cell = self._progress.cells, self._cell
+        steps, lives = self._progress.steps, self._progress.lives
         replies: dict[int, Any] = {}
         for seat in self.seats:
             index = seat.index
@@ -124,26 +152,31 @@ class RemoteCompany(Company):
                 reply: Infos | EnvFailure = seat.step(actions[index])
             except EnvFailure as failure:
                 reply = failure
+            steps[index] = seat.steps
             if reply:
                 replies[index] = reply
+                lives[index] = seat.lives
         cells[cell] = IDLE
         return replies
 
     def one(self, command: Command, seat: Seat) -> Any:  # noqa: ANN401
         """Let one obey, and let the parent see which one is at work."""
-        if self._cells is None:
-            return super().one(command, seat)
-        self._cells[self._cell] = seat.index
+        progress = self._progress
+        if progress is None:
+            return _ready_to_go(super().one(command, seat))
+        progress.cells[self._cell] = seat.index
         reply = super().one(command, seat)
-        self._cells[self._cell] = IDLE
-        return reply
+        progress.steps[seat.index] = seat.steps
+        progress.lives[seat.index] = seat.lives
+        progress.cells[self._cell] = IDLE
+        return _ready_to_go(reply)
 
     def revive(self, losses: dict[int, Loss]) -> dict[int, Any]:
         """Go on for environments that were lost."""
         replies: dict[int, Any] = dict(self.unmade)
         for seat in self.seats:
             loss = losses[seat.index]
-            seat.bequeath(loss.seed, loss.lives)
+            seat.bequeath(loss.seed, loss.lives, loss.steps)
             if not loss.at_once:
                 seat.owe(loss.failure)
                 continue
@@ -166,14 +199,50 @@ class RemoteCompany(Company):
         # A process that took another one's place has not observed anything yet.
         return {i: p for i, p in held.items() if any(part is not None for part in p)}
 
-    def end(self) -> None:
-        """Close everything; nobody is there any more to hear about failures."""
+    def without_objects_that_stay(
+        self, replies: dict[int, Any], objects: dict[int, list[Any]]
+    ) -> tuple[dict[int, Any], dict[int, list[Any]]]:
+        """Say whose replies or observations cannot be sent to another process."""
+        sent: dict[int, list[Any]] = {}
+        told = dict(replies)
+        for seat in self.seats:
+            index = seat.index
+            try:
+                packed((replies.get(index), objects.get(index)))
+            except Exception as error:
+                what = f"what it returned cannot be sent to another process: {error}"
+                told[index] = EnvFailure(index, seat.name, seat.steps, "", what)
+            else:
+                if index in objects:
+                    sent[index] = objects[index]
+        return told, sent
+
+    def end(self, connection: Connection) -> None:
+        """Close everything; the parent may still hear what is wrong with that."""
         try:
             self.close()
         except EnvFailure as failure:
-            print(f"while closing: {failure}", file=sys.stderr)
+            with suppress(OSError):
+                connection.send_bytes(CLOSED + packed(failure))
         if self._watch is not None:
             self._watch.close()
+
+
+def _ready_to_go(reply: Any) -> Any:  # noqa: ANN401
+    """Return a reply whose error, if it has one, can be made again elsewhere."""
+    if not isinstance(reply, Answer) or reply.error is None:
+        return reply
+    error = reply.error
+    trace = "".join(traceback.format_exception(error))
+    try:
+        unpacked(packed(error))
+    except Exception:
+        plain = RuntimeError(f"{type(error).__name__}: {error}")
+        for note in getattr(error, "__notes__", ()):
+            plain.add_note(note)
+        error = plain
+    error.add_note(f"Its own traceback:\n{trace.rstrip()}")
+    return Answer(None, error)
 
 
 def serve(connection: Connection, door: socket.socket) -> None:
@@ -183,7 +252,7 @@ def serve(connection: Connection, door: socket.socket) -> None:
         connection: Where they come from.
         door: The same as a socket, by which files come.
     """
-    orders: Orders = unpacked(connection.recv_bytes())
+    orders = _received_orders(connection.recv_bytes())
     for name, spec in orders.registry.items():
         gym.registry.setdefault(name, spec)
     company = RemoteCompany(orders)
@@ -200,7 +269,26 @@ def serve(connection: Connection, door: socket.socket) -> None:
             else:
                 connection.send_bytes(_reply(company, request))
     finally:
-        company.end()
+        company.end(connection)
+
+
+def _received_orders(request: bytes) -> Orders:
+    """Return the orders; if they make no sense here, those that say so."""
+    indices, orders = unpacked(request)
+    try:
+        return unpacked(orders)  # type: ignore[no-any-return]
+    except Exception as error:
+        reason = error
+
+    def explain() -> gym.Env[Any, Any]:
+        msg = (
+            "the function that makes it does not arrive in another process "
+            f"({type(reason).__name__}: {reason}); let it import what it needs inside, "
+            "or use placement='thread'"
+        )
+        raise RuntimeError(msg) from reason
+
+    return Orders(dict.fromkeys(indices, explain), Rules(), {})
 
 
 def _reply(company: RemoteCompany, request: bytes) -> bytes:
@@ -223,21 +311,10 @@ def _reply(company: RemoteCompany, request: bytes) -> bytes:
     objects = company.objects(only) if observed else None
     if not replies and objects is None:
         return b""
-    return _packed_reply(replies, objects)
-
-
-def _packed_reply(replies: dict[int, Any], objects: object) -> bytes:
     try:
         return packed((replies, objects))
-    except Exception as error:
-        what = f"what it returned cannot be sent to another process: {error}"
-        failures = {}
-        for index, reply in replies.items():
-            try:
-                packed(reply)
-            except Exception:
-                failures[index] = EnvFailure(index, "in a process", 0, "", what)
-        return packed(({**replies, **failures}, None))
+    except Exception:
+        return packed(company.without_objects_that_stay(replies, objects or {}))
 
 
 def main() -> None:

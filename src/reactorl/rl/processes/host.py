@@ -181,5 +181,7 @@ class ProcessHost:
     def _end(self) -> None:
         for team in self._teams:
             team.link.hang_up()
-        for team in self._teams:
-            team.link.end()
+        failures = [team.link.end() for team in self._teams]
+        for failure in failures:
+            if failure is not None:
+                raise failure

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, Final
 import gymnasium as gym
 
 from reactorl.rl.failures import EnvFailure
-from reactorl.rl.processes.child import ASSIGN, IDLE, Orders
+from reactorl.rl.processes.child import ASSIGN, CLOSED, IDLE, Orders
 from reactorl.rl.processes.packing import packed, packed_by_value, unpacked
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from reactorl.rl.processes.child import Place
     from reactorl.rl.processes.memory import SharedMemory
@@ -56,6 +56,7 @@ class Link:
         self.indices = indices
         self._rules = rules
         self._orders = _pickled_orders({i: makers[i] for i in indices}, rules)
+        self.names = dict.fromkeys(indices, "in a process")
         self._process: subprocess.Popen[bytes] | None = None
         self._cells: Array | None = None
         self._cell = 0
@@ -79,10 +80,7 @@ class Link:
             )
         self._door = ours
         self._connection = Connection(os.dup(ours.fileno()))
-        try:
-            self._connection.send_bytes(self._orders)
-        except OSError as error:
-            raise self._lost() from error
+        self.post(self._orders)
 
     @property
     def pid(self) -> int:
@@ -150,15 +148,27 @@ class Link:
             how = f"ended with status {status}"
         return ProcessLostError(f"its process {self._process.pid} {how}")
 
-    def failures(self, error: ProcessLostError) -> dict[int, EnvFailure]:
-        """Return what becomes of each environment when the process is gone."""
-        at = IDLE if self._cells is None else int(self._cells[self._cell])
+    @property
+    def at_work(self) -> int:
+        """Which environment is at work, or was when the process was lost."""
+        return IDLE if self._cells is None else int(self._cells[self._cell])
+
+    def failures(
+        self, error: ProcessLostError, steps: Mapping[int, int]
+    ) -> dict[int, EnvFailure]:
+        """Return what becomes of each environment when the process is gone.
+
+        Args:
+            error: How it was lost.
+            steps: How many steps each had begun.
+        """
+        at = self.at_work
         what = f"{error}; {self._held()}"
         return {
             index: EnvFailure(
                 index,
-                "in a process",
-                0,
+                self.names[index],
+                steps[index],
                 "",
                 what
                 if at in (IDLE, index)
@@ -185,21 +195,44 @@ class Link:
 
     def hang_up(self) -> None:
         """Let the process know that nothing more will come."""
-        self._connection.close()
-        self._door.close()
+        with suppress(OSError):
+            self._door.shutdown(socket.SHUT_WR)
 
-    def end(self) -> None:
-        """Wait for the process to close its environments; kill it if it does not."""
+    def end(self) -> EnvFailure | None:
+        """Wait for the process to close its environments; kill it if it does not.
+
+        Returns:
+            What was wrong with closing.
+        """
         if self._process is None:
-            return
+            return None
+        limit = time.monotonic() + _PATIENCE
+        failure = self._last_words(limit)
         try:
-            self._process.wait(_PATIENCE)
+            self._process.wait(max(limit - time.monotonic(), 0.1))
         except subprocess.TimeoutExpired:
             self._kill()
+        self._connection.close()
+        self._door.close()
         self._process = None
+        return failure
+
+    def _last_words(self, limit: float) -> EnvFailure | None:
+        failure: EnvFailure | None = None
+        with suppress(EOFError, OSError):
+            while self._connection.poll(max(limit - time.monotonic(), 0.0)):
+                reply = self._connection.recv_bytes()
+                if reply[:1] == CLOSED:  # others nobody waits for any more
+                    failure = unpacked(reply[1:])
+        return failure
 
 
 def _pickled_orders(makers: dict[int, Maker], rules: Rules) -> bytes:
+    """Return which environments it has, and how they are made, separately."""
+    return packed((tuple(makers), _by_value(makers, rules)))
+
+
+def _by_value(makers: dict[int, Maker], rules: Rules) -> bytes:
     with suppress(Exception):
         return packed_by_value(Orders(makers, rules, dict(gym.registry)))
     # Somebody's entry of the registry may be at fault, which nobody may need.
@@ -213,10 +246,18 @@ def _pickled_orders(makers: dict[int, Maker], rules: Rules) -> bytes:
     try:
         return packed_by_value(Orders(makers, rules, registry))
     except Exception as error:
-        first = next(iter(makers))
+        culprit = next(i for i, maker in makers.items() if not _can_go(maker))
         what = (
             f"the function that makes it cannot be sent to another process: {error}. "
             "Open files, locks and loaded models cannot be; make them inside the "
             "function, or use placement='thread'"
         )
-        raise EnvFailure(first, "not made yet", 0, "", what) from error
+        raise EnvFailure(culprit, "not made yet", 0, "", what) from error
+
+
+def _can_go(maker: Maker) -> bool:
+    try:
+        packed_by_value(maker)
+    except Exception:
+        return False
+    return True

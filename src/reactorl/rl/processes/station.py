@@ -36,7 +36,9 @@ class ProcessStation:
     def close(self) -> None:
         """Let the process close them, and end it."""
         self._team.link.hang_up()
-        self._team.link.end()
+        failure = self._team.link.end()
+        if failure is not None:
+            raise failure
 
 
 class ProcessStations:

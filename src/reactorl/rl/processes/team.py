@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from gymnasium.vector import AutoresetMode
 
-from reactorl.rl.commands import Reset, Step
+from reactorl.rl.commands import Description, Reset, Step
 from reactorl.rl.failures import EnvFailure
 from reactorl.rl.processes.child import IDLE, OBEY, ONE, REVIVE, STEP, Loss, Place
 from reactorl.rl.processes.link import Link, ProcessLostError
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from reactorl.rl.arrays import Arrays
-    from reactorl.rl.commands import Command, Description
+    from reactorl.rl.commands import Command
+    from reactorl.rl.processes.child import Progress
     from reactorl.rl.recipes import Maker
     from reactorl.rl.seat import Rules
     from reactorl.rl.slots import Array
@@ -35,17 +37,18 @@ class Team:
         self.link = Link(indices, makers, rules)
         self._rules = rules
         self._seeds: dict[int, int | None] = dict.fromkeys(indices)
-        self._lives = dict.fromkeys(indices, 0)
         self._assignment: tuple[Place, SharedMemory, Any] | None = None
+        self._progress: Progress | None = None
         self._arrays: Arrays | None = None
 
     def assign(
-        self, place: Place, memory: SharedMemory, arrays: Arrays, cells: Array
+        self, place: Place, memory: SharedMemory, arrays: Arrays, progress: Progress
     ) -> None:
         """Give it the memory for results and actions."""
-        self._assignment = place, memory, cells
+        self._assignment = place, memory, progress.cells
+        self._progress = progress
         self._arrays = arrays
-        self.link.assign(place, memory, cells)
+        self.link.assign(place, memory, progress.cells)
         self.link.collect()
 
     def post(self, command: Command) -> None:
@@ -61,7 +64,9 @@ class Team:
             for index in indices:
                 seed = command.seeds[index]
                 if seed is not None and (command.mask is None or command.mask[index]):
-                    self._seeds[index], self._lives[index] = seed, 0
+                    self._seeds[index] = seed
+                    if self._progress is not None:
+                        self._progress.lives[index] = 0
 
     def one(self, index: int, command: Command) -> Any:  # noqa: ANN401
         """Let one of them obey, and wait for it."""
@@ -82,6 +87,8 @@ class Team:
         for index, reply in replies.items():
             if isinstance(reply, EnvFailure):
                 replies[index] = reply.at(tag)
+            elif isinstance(reply, Description):
+                self.link.names[index] = reply.name
         return replies
 
     def _received(self) -> dict[int, Any]:
@@ -104,7 +111,7 @@ class Team:
             error: How it was lost.
             only: The environment that was told; None: all.
         """
-        failures = self.link.failures(error)
+        failures = self.link.failures(error, self._steps(command))
         stepping, resetting = isinstance(command, Step), isinstance(command, Reset)
         if self._rules.restart == "never" or not (stepping or resetting):
             return dict(failures)
@@ -124,8 +131,21 @@ class Team:
                     self.link.post(ONE + packed((only, command)))
                 return self._received()
             except ProcessLostError as again:
-                failures = self.link.failures(again)
+                failures = self.link.failures(again, self._steps(command))
         return dict(failures)
+
+    def _steps(self, command: Command) -> dict[int, int]:
+        """Return how many steps each environment had begun."""
+        if self._progress is None or self._arrays is None:
+            return dict.fromkeys(self.link.indices, 0)
+        steps = {index: int(self._progress.steps[index]) for index in self.link.indices}
+        at, arrays = self.link.at_work, self._arrays
+        resetting = self._rules.autoreset is AutoresetMode.NEXT_STEP and (
+            arrays.terminations[at] or arrays.truncations[at]
+        )
+        if at != IDLE and isinstance(command, Step) and not resetting:
+            steps[at] += 1
+        return steps
 
     def _revived(
         self, failures: dict[int, EnvFailure], told: Sequence[int]
@@ -137,9 +157,12 @@ class Team:
         """
         losses = {}
         for index, failure in failures.items():
-            self._lives[index] += 1
+            lives = 1
+            if self._progress is not None:
+                self._progress.lives[index] += 1
+                lives = int(self._progress.lives[index])
             losses[index] = Loss(
-                self._seeds[index], self._lives[index], failure, index in told
+                self._seeds[index], lives, failure.step, failure, index in told
             )
         self.link.post(REVIVE + packed(losses))
         return self._received()
@@ -171,9 +194,9 @@ def share_arrays(teams: Sequence[Team], description: Description, count: int) ->
     measure = Measure()
     place(0, 0).arrays(measure)
     memory = SharedMemory.create(measure.size)
-    arrays, actions, cells = place(0, measure.size).arrays(memory)
-    cells[:] = IDLE
+    arrays, actions, progress = place(0, measure.size).arrays(memory)
+    progress.cells[:] = IDLE
     for cell, team in enumerate(teams):
-        team.assign(place(cell, measure.size), memory, arrays, cells)
+        team.assign(place(cell, measure.size), memory, arrays, progress)
     batch = actions.batch()
     return Shared(memory, arrays, batch if isinstance(batch, np.ndarray) else None)
