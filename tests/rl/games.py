@@ -40,10 +40,10 @@ class Auction(ParallelEnv):
             for k, agent in enumerate(self.possible_agents)
         }
 
-    def observation_space(self, agent: str) -> Any:  # noqa: ANN401
+    def observation_space(self, agent: str) -> Any:
         return self._observations[agent]
 
-    def action_space(self, agent: str) -> Any:  # noqa: ANN401
+    def action_space(self, agent: str) -> Any:
         return self._actions[agent]
 
     def reset(
@@ -92,7 +92,7 @@ class Auction(ParallelEnv):
     def render(self) -> str:
         return f"{self.round}: {self.purses.tolist()}"
 
-    def state(self) -> Any:  # noqa: ANN401
+    def state(self) -> Any:
         return self.purses.astype(np.float32)
 
 

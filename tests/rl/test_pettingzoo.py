@@ -54,7 +54,7 @@ def loop(turns: int, mode: AutoresetMode) -> list[Any]:
     return found
 
 
-def step_one(env: Auction, actions: dict[str, int], mode: AutoresetMode) -> Any:  # noqa: ANN401
+def step_one(env: Auction, actions: dict[str, int], mode: AutoresetMode) -> Any:
     if not env.agents:
         if mode is AutoresetMode.DISABLED:
             return {}, {}, {}, {}, {}
@@ -117,7 +117,7 @@ def test_the_comparison_sees_agents_that_leave_and_episodes_that_end() -> None:
 
 
 @pytest.mark.parametrize("placement", PLACEMENTS)
-def test_some_environments_are_reset_while_others_go_on(placement: Any) -> None:  # noqa: ANN401
+def test_some_environments_are_reset_while_others_go_on(placement: Any) -> None:
     envs = ParallelVectorEnv(Auction, 3, workers=2, placement=placement)
     envs.reset(seed=1)
     envs.step(bids(envs.agents, 0))
@@ -134,7 +134,7 @@ def test_some_environments_are_reset_while_others_go_on(placement: Any) -> None:
 
 @pytest.mark.parametrize("placement", PLACEMENTS)
 def test_a_runner_passes_pettingzoos_tests(
-    placement: Any,  # noqa: ANN401
+    placement: Any,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     runner = ParallelRunner(Auction, placement=placement)
@@ -150,7 +150,7 @@ def test_a_runner_passes_pettingzoos_tests(
     "module", [generated_agents_parallel_v0, generated_agents_parallel_cust_agentid_v0]
 )
 def test_pettingzoos_own_environments_whose_agents_come_and_go_pass_too(
-    module: Any,  # noqa: ANN401
+    module: Any,
 ) -> None:
     runner = ParallelRunner(module.parallel_env)
     parallel_api_test(runner, num_cycles=50)
@@ -161,7 +161,7 @@ def test_pettingzoos_own_environments_whose_agents_come_and_go_pass_too(
 
 
 @pytest.mark.parametrize("placement", PLACEMENTS)
-def test_a_runner_does_what_its_environment_does(placement: Any) -> None:  # noqa: ANN401
+def test_a_runner_does_what_its_environment_does(placement: Any) -> None:
     alone = Auction(4, 9)
     with_us = ParallelRunner(lambda: Auction(4, 9), placement=placement)
 
@@ -223,7 +223,7 @@ def test_each_environment_stays_with_the_thread_that_made_it() -> None:
 
 @pytest.mark.parametrize("placement", PLACEMENTS)
 def test_an_environment_that_raises_is_named_with_step_and_tag(
-    placement: Any,  # noqa: ANN401
+    placement: Any,
 ) -> None:
     makers = [Auction, Auction, BrokenAuction]
     envs = ParallelVectorEnv(makers, workers=2, placement=placement)
@@ -251,7 +251,7 @@ def test_an_environment_that_cannot_be_made_is_named() -> None:
 
 
 @pytest.mark.parametrize("placement", PLACEMENTS)
-def test_an_environment_that_hangs_is_broken_off(placement: Any) -> None:  # noqa: ANN401
+def test_an_environment_that_hangs_is_broken_off(placement: Any) -> None:
     runner = ParallelRunner(EndlessAuction, timeout=0.2, placement=placement)
     runner.reset(seed=1)
     runner.step(dict.fromkeys(runner.agents, 0))
