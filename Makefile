@@ -88,7 +88,7 @@ grammar: .venv/gil/.deps ## Generate the tables of the LF grammar anew
 
 FT_BENCH := $(if $(PGO),ft-pgo,ft)
 
-.PHONY: train bench-runtime bench-lf bench-vector
+.PHONY: train bench-runtime bench-lf bench-vector bench-atari
 train: .venv/gil/.built ## Run the demonstration
 	.venv/gil/bin/python examples/cartpole_rollouts.py $(ARGS)
 
@@ -103,6 +103,11 @@ bench-lf: .venv/gil/.bench .venv/$(FT_BENCH)/.bench ## Measure the LF front end
 # Up to 3.13 the machine's CPython has Atari already, for the tests.
 bench-vector: .venv/gil/.bench .venv/gil/.atari .venv/$(FT_BENCH)/.bench .venv/$(FT_BENCH)/.atari ## Compare the vector environment with Gymnasium's
 	.venv/gil/bin/python -m benchmarks.vector --gil $(CURDIR)/.venv/gil/bin/python \
+	  --ft $(CURDIR)/.venv/$(FT_BENCH)/bin/python $(ARGS)
+
+bench-atari: .venv/gil/.bench .venv/gil/.atari .venv/$(FT_BENCH)/.bench .venv/$(FT_BENCH)/.atari ## Measure where the time of Atari goes
+	.venv/gil/bin/python -m benchmarks.vector.atari_parts \
+	  --gil $(CURDIR)/.venv/gil/bin/python \
 	  --ft $(CURDIR)/.venv/$(FT_BENCH)/bin/python $(ARGS)
 
 .PHONY: atari-ft atari-gil

@@ -45,8 +45,7 @@ class AtariPreprocessing(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs)
     Arguments, spaces, rewards, ends of episodes and infos are the same, and so are
     observations but for rounding: where the mean of an area lies between two levels of
     grey, the other one may be taken. Screens that nobody looks at are not drawn, which
-    saves a third of a step and more; therefore wrappers around the environment itself
-    belong around this one, where they do not change what it gives.
+    saves a good part of a step; a wrapper between the game and this one sees them all.
 
     Args:
         env: A game that is made with ``frameskip=1``. Which kind of observation it has
