@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import os
 import threading
+import time
 from typing import Any
 
 import numpy as np
@@ -94,6 +96,18 @@ class Auction(ParallelEnv):
 
     def state(self) -> Any:
         return self.purses.astype(np.float32)
+
+    @property
+    def pid(self) -> int:
+        return os.getpid()
+
+
+class SlowAuction(Auction):
+    """Takes its time."""
+
+    def step(self, actions: dict[str, Any]) -> tuple[dict[str, Any], ...]:
+        time.sleep(0.005)
+        return super().step(actions)
 
 
 class BrokenAuction(Auction):

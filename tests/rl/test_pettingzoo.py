@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 import gc
+import os
+import signal
+import sys
 import threading
 from copy import deepcopy
 from functools import partial
@@ -26,7 +29,7 @@ from pettingzoo.test.example_envs import (
 )
 
 from reactorl.rl.pettingzoo import ParallelRunner, ParallelVectorEnv
-from tests.rl.games import Auction, BrokenAuction, EndlessAuction
+from tests.rl.games import Auction, BrokenAuction, EndlessAuction, SlowAuction
 
 PLACEMENTS = ("thread", "process")
 COUNT = 5
@@ -86,7 +89,9 @@ def play(envs: ParallelVectorEnv, turns: int) -> list[Any]:
 def test_many_environments_give_what_a_loop_gives(
     mode: AutoresetMode, workers: int
 ) -> None:
-    envs = ParallelVectorEnv(MAKERS, autoreset_mode=mode, workers=workers)
+    envs = ParallelVectorEnv(
+        MAKERS, autoreset_mode=mode, workers=workers, placement="thread"
+    )
     found = play(envs, 25)
     envs.close()
 
@@ -187,7 +192,7 @@ def test_a_runner_does_what_its_environment_does(placement: Any) -> None:
 
 
 def test_spaces_are_the_environments_own_or_one_copy_until_the_next_reset() -> None:
-    near = ParallelVectorEnv(Auction, 2)
+    near = ParallelVectorEnv(Auction, 2, placement="thread")
     far = ParallelVectorEnv(Auction, 2, placement="process", workers=1)
     near.reset(seed=1)
     far.reset(seed=1)
@@ -209,7 +214,7 @@ def test_spaces_are_the_environments_own_or_one_copy_until_the_next_reset() -> N
 
 def test_each_environment_stays_with_the_thread_that_made_it() -> None:
     before = threading.active_count()
-    envs = ParallelVectorEnv(Auction, 6, workers=3, pin=True)
+    envs = ParallelVectorEnv(Auction, 6, workers=3, placement="thread", pin=True)
     envs.reset(seed=1)
     for turn in range(5):
         envs.step(bids(envs.agents, turn))
@@ -261,6 +266,31 @@ def test_an_environment_that_hangs_is_broken_off(placement: Any) -> None:
     runner.close()
 
 
+def test_a_process_that_is_killed_is_named_with_its_environments() -> None:
+    envs = ParallelVectorEnv(Auction, 4, workers=2, placement="process")
+    envs.reset(seed=1)
+    os.kill(envs.call("pid")[2], signal.SIGKILL)
+
+    with pytest.raises(EnvFailure, match=r"SIGKILL.*environments 2 to 3") as caught:
+        envs.step(bids(envs.agents, 0))
+    assert caught.value.index == 2
+    envs.close()
+
+
+def test_slow_games_go_to_processes_where_there_is_a_gil(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    has_gil = getattr(sys, "_is_gil_enabled", lambda: True)()
+    envs = ParallelVectorEnv(SlowAuction, 4, workers=2)
+    envs.close()
+    assert envs.placement == ("process" if has_gil else "thread")
+
+    monkeypatch.setattr("reactorl.rl.placement.WORTH_PROCESSES", 3600.0)
+    envs = ParallelVectorEnv(SlowAuction, 4, workers=2)
+    envs.close()
+    assert envs.placement == "thread"
+
+
 def test_what_is_wrong_is_refused_with_what_to_do() -> None:
     with pytest.raises(TypeError, match="give a function"):
         ParallelRunner(Auction())
@@ -270,12 +300,12 @@ def test_what_is_wrong_is_refused_with_what_to_do() -> None:
         ParallelVectorEnv([Auction] * 2, 3)
     with pytest.raises(ValueError, match="num_envs is 0"):
         ParallelVectorEnv(Auction, 0)
-    with pytest.raises(ValueError, match="'thread' or 'process'"):
+    with pytest.raises(ValueError, match="'thread', 'process' or 'auto'"):
         ParallelVectorEnv(Auction, placement="cloud")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="above zero"):
         ParallelRunner(Auction, timeout=0)
 
-    envs = ParallelVectorEnv(Auction, 2)
+    envs = ParallelVectorEnv(Auction, 2, placement="thread")
     with pytest.raises(ValueError, match="3 seeds for 2"):
         envs.reset(seed=[1, 2, 3])
     with pytest.raises(ValueError, match="name each environment once"):
@@ -286,7 +316,7 @@ def test_what_is_wrong_is_refused_with_what_to_do() -> None:
 
 
 def test_closing_twice_is_fine_and_stepping_after_it_is_not() -> None:
-    envs = ParallelVectorEnv(Auction, 2)
+    envs = ParallelVectorEnv(Auction, 2, placement="thread")
     envs.reset(seed=1)
     envs.close()
     envs.close()

@@ -6,6 +6,7 @@ An environment is done when it has no agents left; until then they come and go.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -15,7 +16,7 @@ from reactorl.rl.commands import Answer, ForAll
 from reactorl.rl.seat import Seat
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from reactorl.rl.seat import Rules
@@ -112,6 +113,19 @@ class AgentsSeat(Seat):
     def name(self) -> str:
         """What the environment calls itself."""
         return "not made yet" if not hasattr(self, "env") else str(self.env)
+
+
+def try_turns(env: Any) -> Iterator[float]:  # noqa: ANN401 - a ParallelEnv
+    """Step an environment for ever; how long takes each step?"""
+    while True:
+        env.reset(seed=0)
+        for place, agent in enumerate(env.agents):
+            env.action_space(agent).seed(place)
+        while env.agents:
+            actions = {agent: env.action_space(agent).sample() for agent in env.agents}
+            began = time.perf_counter()
+            env.step(actions)
+            yield time.perf_counter() - began
 
 
 def _first_turn(new: Beginning) -> Turn:

@@ -5,15 +5,16 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import gymnasium as gym
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
-from reactorl.rl.agents import AgentsSeat, Begin, Introduce, Play
+from reactorl.rl.agents import AgentsSeat, Begin, Introduce, Play, try_turns
 from reactorl.rl.commands import Answer, Call, Only
 from reactorl.rl.failures import EnvFailure
+from reactorl.rl.placement import choose_placement
 from reactorl.rl.seat import Rules
 
 if TYPE_CHECKING:
@@ -48,9 +49,10 @@ class ParallelVectorEnv:
             ``NEXT_STEP``: it is reset in place of its next step, with rewards of zero.
             ``SAME_STEP``: it is reset at once; the infos of its agents then have
             ``final_obs`` and ``final_info``.
-        workers: How many threads or processes; None: one for each core.
+        workers: How many threads or processes; None: what helps.
         placement: ``"thread"``: in this process; ``"process"``: in others, for
-            environments written in Python where the interpreter has a GIL.
+            environments written in Python where the interpreter has a GIL;
+            ``"auto"``: whichever is faster.
         timeout: Seconds after which a step or reset counts as failed.
         pin: Whether an environment is stepped on the thread that made it and on no
             other, whatever that costs.
@@ -71,7 +73,7 @@ class ParallelVectorEnv:
         *,
         autoreset_mode: str | AutoresetMode = AutoresetMode.DISABLED,
         workers: int | None = None,
-        placement: Placement = "thread",
+        placement: Placement | Literal["auto"] = "auto",
         timeout: float | None = None,
         pin: bool = False,
     ) -> None:
@@ -81,9 +83,11 @@ class ParallelVectorEnv:
             raise ValueError(msg)
         self.num_envs = len(makers)
         self.autoreset_mode = AutoresetMode(autoreset_mode)
-        self.placement = placement
+        self.placement, workers = choose_placement(
+            placement, makers, workers, try_turns
+        )
         rules = Rules(self.autoreset_mode, timeout=timeout, seat=AgentsSeat)
-        self._host = _host(placement, makers, rules, workers, pin=pin)
+        self._host = _host(self.placement, makers, rules, workers, pin=pin)
         # Also if nobody closes it, and at the end of the program.
         self._closing = weakref.finalize(self, self._host.close)
         try:
@@ -244,18 +248,20 @@ def _makers(env: Any, num_envs: int | None) -> list[Maker]:  # noqa: ANN401
 
 
 def _host(
-    placement: str, makers: list[Maker], rules: Rules, workers: int | None, *, pin: bool
+    placement: Placement,
+    makers: list[Maker],
+    rules: Rules,
+    workers: int | None,
+    *,
+    pin: bool,
 ) -> Host:
     if placement == "process":
         from reactorl.rl.processes.host import ProcessHost
 
         return ProcessHost(makers, rules, workers=workers)
-    if placement == "thread":
-        from reactorl.rl.threads import ThreadHost
+    from reactorl.rl.threads import ThreadHost
 
-        return ThreadHost(makers, rules, workers=workers, pin=pin)
-    msg = f"placement is {placement!r}; it is 'thread' or 'process'"
-    raise ValueError(msg)
+    return ThreadHost(makers, rules, workers=workers, pin=pin)
 
 
 def _seeds(

@@ -10,11 +10,10 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from reactorl.rl.recipes import Maker
+    from collections.abc import Callable, Iterator, Sequence
 
 Placement: TypeAlias = Literal["thread", "process"]
+Trial: TypeAlias = "Callable[[Any], Iterator[float]]"
 
 WORTH_PROCESSES: Final = 800e-6
 """Seconds that stepping all environments must take for processes to be faster.
@@ -25,13 +24,23 @@ PROBE_SECONDS: Final = 0.05
 
 
 def choose_placement(
-    wanted: str, makers: Sequence[Maker], workers: int | None
+    wanted: str,
+    makers: Sequence[Callable[[], Any]],
+    workers: int | None,
+    trial: Trial | None = None,
 ) -> tuple[Placement, int | None]:
     """Return where environments should live, and how many workers they should have.
 
     Without a GIL threads are always better. With one, Python code runs on one core at a
     time: then an environment is made and stepped for a moment, and thrown away. Where
     processes would not pay, more than one thread would not, either.
+
+    Args:
+        wanted: A placement, or ``"auto"``.
+        makers: Make the environments.
+        workers: How many workers are wanted; None: what helps.
+        trial: Steps an environment and says how long each step took; None: as
+            Gymnasium's are stepped.
 
     Raises:
         ValueError: ``wanted`` is no placement.
@@ -47,7 +56,7 @@ def choose_placement(
     parallel = workers if workers is not None else cores()
     if not has_gil or parallel < 2 or len(makers) < 2 or not can_have_processes():
         return "thread", workers
-    if _step_seconds(makers[0]) * len(makers) < WORTH_PROCESSES:
+    if _step_seconds(makers[0], trial or try_steps) * len(makers) < WORTH_PROCESSES:
         return "thread", workers or 1
     return "process", workers
 
@@ -69,23 +78,31 @@ def can_have_processes() -> bool:
     return os.name == "posix" and bool(sys.executable)
 
 
-def _step_seconds(maker: Maker) -> float:
+def try_steps(env: Any) -> Iterator[float]:  # noqa: ANN401
+    """Step an environment of Gymnasium's for ever; how long takes each step?"""
+    env.action_space.seed(0)
+    env.reset(seed=0)
+    while True:
+        began = time.perf_counter()
+        _, _, terminated, truncated, _ = env.step(env.action_space.sample())
+        yield time.perf_counter() - began
+        if terminated or truncated:
+            env.reset()
+
+
+def _step_seconds(maker: Callable[[], Any], trial: Trial) -> float:
     """Return how long a step takes, about; 0 if that cannot be told."""
     try:
         env: Any = maker()
     except Exception:
         return 0.0  # whoever makes it in earnest gets to see why
     try:
-        env.action_space.seed(0)
-        env.reset(seed=0)
         taken: list[float] = []
         end = time.perf_counter() + PROBE_SECONDS
-        while len(taken) < PROBE_STEPS and time.perf_counter() < end:
-            began = time.perf_counter()
-            _, _, terminated, truncated, _ = env.step(env.action_space.sample())
-            taken.append(time.perf_counter() - began)
-            if terminated or truncated:
-                env.reset()
+        for seconds in trial(env):
+            taken.append(seconds)
+            if len(taken) == PROBE_STEPS or time.perf_counter() > end:
+                break
         return median(taken)
     except Exception:
         return 0.0
