@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a rollout collects in a round, and what becomes of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    Array: TypeAlias = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """An episode that ended."""
+
+    score: float
+    """The sum of its rewards."""
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Trajectory:
+    """Steps of some environments, in arrays ``[step, environment, ...]``.
+
+    ``next_observations`` are those that the actions led to: of an episode that ended
+    it is the last one, not the first of the next.
+    """
+
+    columns: dict[str, Array]
+    last_observations: Array
+    """Where the environments are now."""
+    episodes: tuple[Episode, ...]
+
+    def saved(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {
+            "columns": self.columns,
+            "last_observations": self.last_observations,
+            "episodes": [[e.score, e.length] for e in self.episodes],
+        }
+
+    @classmethod
+    def restored(cls, data: Any) -> Trajectory:  # noqa: ANN401
+        """Return one from plain data."""
+        episodes = tuple(Episode(float(s), int(n)) for s, n in data["episodes"])
+        return cls(data["columns"], data["last_observations"], episodes)
+
+    @property
+    def steps(self) -> int:
+        """How many steps of environments it has."""
+        length, width = self.columns["rewards"].shape
+        return int(length * width)
+
+
+def side_by_side(trajectories: Sequence[Trajectory]) -> dict[str, Array]:
+    """Return the steps of several rollouts as one, in their order."""
+    first = trajectories[0].columns
+    together = {
+        name: np.concatenate([t.columns[name] for t in trajectories], axis=1)
+        for name in first
+    }
+    last = [t.last_observations for t in trajectories]
+    return {**together, "last_observations": np.concatenate(last)}
+
+
+def rows(trajectory: Trajectory) -> dict[str, Array]:
+    """Return the steps one below the other, in the order in which they were made."""
+    return {
+        name: column.reshape(-1, *column.shape[2:])
+        for name, column in trajectory.columns.items()
+    }
