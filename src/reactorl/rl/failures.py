@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from reactorl import ReactorlError
 
-__all__ = ["EnvFailure", "SharedStateError"]
+__all__ = ["EnvFailure", "SharedStateError", "stamped"]
 
 
 class EnvFailure(ReactorlError):
@@ -52,6 +54,32 @@ class EnvFailure(ReactorlError):
         if self.trace and self.__cause__ is None:
             text += f"\n\nIts own traceback:\n{self.trace.rstrip()}"
         return text
+
+
+def stamped(reply: Any, tag: str) -> Any:  # noqa: ANN401
+    """Return a reply whose failures say at which tag they happened.
+
+    Args:
+        reply: A failure; or infos, where the log of a restart becomes a text.
+        tag: The tag at which it was given; empty: somebody else will say.
+    """
+    if not tag:
+        return reply
+    if isinstance(reply, EnvFailure):
+        return reply.at(tag)
+    if type(reply) is tuple:
+        return tuple([_stamped_info(info, tag) for info in reply])
+    return reply
+
+
+def _stamped_info(info: dict[str, Any], tag: str) -> dict[str, Any]:
+    failure = info.get("failure")
+    if isinstance(failure, EnvFailure):
+        info = {**info, "failure": str(failure.at(tag))}
+    final = info.get("final_info")
+    if type(final) is dict and isinstance(final.get("failure"), EnvFailure):
+        info = {**info, "final_info": _stamped_info(final, tag)}
+    return info
 
 
 class SharedStateError(ReactorlError):

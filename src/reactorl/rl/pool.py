@@ -22,7 +22,7 @@ from reactorl import ReplayError, Tag
 from reactorl.rl.arrays import Arrays
 from reactorl.rl.batches import Batches
 from reactorl.rl.commands import Assign, Describe
-from reactorl.rl.failures import EnvFailure
+from reactorl.rl.failures import EnvFailure, stamped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -251,7 +251,7 @@ class Pool:
 
     def _tagged(self, replies: list[Any]) -> list[Reply]:
         tag = str(self.tag)
-        return [r.at(tag) if isinstance(r, EnvFailure) else r for r in replies]
+        return [stamped(reply, tag) for reply in replies]
 
     def _choice(self) -> tuple[int, ...] | None:
         """Return the next batch; None if that is not decided yet."""

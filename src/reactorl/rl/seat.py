@@ -290,7 +290,8 @@ class Seat:
             self._newborn_seed = int.from_bytes(digest) >> 1
 
     def _log(self, failure: EnvFailure) -> dict[str, Any]:
-        return {"restart": self._rules.restart, "failure": str(failure)}
+        """Return what the info says of a restart; see ``stamped``."""
+        return {"restart": self._rules.restart, "failure": failure}
 
     def _failure(self, error: BaseException) -> EnvFailure:
         if isinstance(error, EnvFailure):

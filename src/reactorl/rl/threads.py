@@ -32,9 +32,9 @@ from reactorl import (
     startup,
 )
 from reactorl.rl.arrays import Arrays
-from reactorl.rl.commands import Assign, Describe
+from reactorl.rl.commands import Describe
 from reactorl.rl.company import Company
-from reactorl.rl.failures import EnvFailure
+from reactorl.rl.failures import EnvFailure, stamped
 from reactorl.rl.hang import HangWatch
 from reactorl.rl.placement import cores, parts
 
@@ -76,10 +76,8 @@ class Group(Reactor):
         assert self.company is not None
         replies = self.company.obey(self.command.value)
         if replies:
-            for index, reply in replies.items():
-                if isinstance(reply, EnvFailure):
-                    replies[index] = reply.at(str(self.tag))
-            self.reply.set(replies)
+            tag = str(self.tag)
+            self.reply.set({i: stamped(reply, tag) for i, reply in replies.items()})
 
     @reaction(shutdown)
     def close(self) -> None:
@@ -183,7 +181,10 @@ class ThreadHost:
     def make_arrays(self, description: Description) -> Arrays:
         """Make the arrays, and let everybody know."""
         arrays = Arrays.of(description.observation_space, self._count)
-        self.obey(Assign(arrays))
+        # Nobody is at work, and this is no event: tags are those of processes.
+        for company in self._companies:
+            for seat in company.seats if company else ():
+                seat.assign(arrays)
         return arrays
 
     def obey(self, command: Command) -> list[Reply]:

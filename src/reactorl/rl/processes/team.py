@@ -10,7 +10,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 
 from reactorl.rl.commands import Description, Reset, Step
-from reactorl.rl.failures import EnvFailure
+from reactorl.rl.failures import stamped
 from reactorl.rl.processes.child import IDLE, OBEY, ONE, REVIVE, STEP, Loss, Place
 from reactorl.rl.processes.link import Link, ProcessLostError
 from reactorl.rl.processes.memory import Measure, SharedMemory
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from reactorl.rl.arrays import Arrays
     from reactorl.rl.commands import Command
+    from reactorl.rl.failures import EnvFailure
     from reactorl.rl.processes.child import Progress
     from reactorl.rl.recipes import Maker
     from reactorl.rl.seat import Rules
@@ -85,11 +86,9 @@ class Team:
         except ProcessLostError as error:
             replies = self._after_loss(command, error)
         for index, reply in replies.items():
-            if isinstance(reply, EnvFailure):
-                replies[index] = reply.at(tag)
-            elif isinstance(reply, Description):
+            if isinstance(reply, Description):
                 self.link.names[index] = reply.name
-        return replies
+        return {index: stamped(reply, tag) for index, reply in replies.items()}
 
     def _received(self) -> dict[int, Any]:
         found = self.link.collect()
