@@ -273,3 +273,14 @@ def test_without_double_learning_the_target_chooses_too() -> None:
     for double, due in ((True, 1.0), (False, 3.0)):
         _, (_, _, errors) = DQN(double=double, gamma=1.0).loss(layers, target, batch)
         assert float(errors[0]) == 1.0 - due
+
+
+def test_the_graph_shows_the_parts_and_the_lag() -> None:
+    text = str(replace(SMALL, lag=2).graph())
+    assert 'rollout[4]"]' in text
+    assert "weights → late, after 2 ms" in text
+    assert "trajectory → late, after 1 ms" in text
+
+
+def test_run_trains_to_the_end() -> None:
+    assert bits(SMALL.run(workers=2)) == trained(SMALL)[0]

@@ -34,6 +34,7 @@ from reactorl import (
     param,
     reaction,
 )
+from reactorl.diagram import Mermaid, mermaid
 from reactorl.rl.recipes import Recipe, find_spec
 from reactorl.rl.training.algorithm import FlowError, Spaces
 from reactorl.rl.training.evaluation import Evaluated, Evaluation, EvaluationPlan
@@ -223,6 +224,20 @@ class Flow:
     def program(self) -> Program:
         """Return the program, for looking at it."""
         return elaborate(self.main())
+
+    def graph(self) -> Mermaid:
+        """Return a picture of the program; a notebook shows it, ``str()`` is its text."""
+        return mermaid(self.program())
+
+    def run(self, *, workers: int | None = None) -> Weights:
+        """Train, and return what was learned.
+
+        ``Run`` does the same round by round.
+        """
+        with Run(self, workers=workers) as run:
+            for _ in run.rounds():
+                pass
+            return run.weights
 
 
 class Training(Reactor):
