@@ -226,7 +226,7 @@ class Flow:
         return elaborate(self.main())
 
     def graph(self) -> Mermaid:
-        """Return a picture of the program; a notebook shows it, ``str()`` is its text."""
+        """Return a picture of the program; notebooks show it, ``str()`` is its text."""
         return mermaid(self.program())
 
     def run(self, *, workers: int | None = None) -> Weights:
