@@ -110,6 +110,10 @@ bench-atari: .venv/gil/.bench .venv/gil/.atari .venv/$(FT_BENCH)/.bench .venv/$(
 	  --gil $(CURDIR)/.venv/gil/bin/python \
 	  --ft $(CURDIR)/.venv/$(FT_BENCH)/bin/python $(ARGS)
 
+bench-training: .venv/gil/.bench .venv/$(FT_BENCH)/.bench ## Compare training flows with each other and a loop
+	.venv/gil/bin/python -m benchmarks.training --gil $(CURDIR)/.venv/gil/bin/python \
+	  --ft $(CURDIR)/.venv/$(FT_BENCH)/bin/python $(ARGS)
+
 .PHONY: atari-ft atari-gil
 atari-ft: .venv/$(FT_BENCH)/.atari ## Install Atari for free-threaded CPython
 

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What training promises, and the jobs that tell whether it holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from benchmarks.runtime.claims import Check
+from benchmarks.runtime.job import Job
+from benchmarks.runtime.plan import Group
+
+if TYPE_CHECKING:
+    from benchmarks.runtime.job import Python
+    from benchmarks.runtime.results import Results
+
+LOOP, ALONE, SYNC, LAGGING = "loop", "lag-0-1", "lag-0-2", "lag-1-2"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One engine does at least so many times as many steps a second as another."""
+
+    text: str
+    case: str
+    engine: str
+    over: str
+    bound: float
+    python: Python = "ft"
+
+    def check(self, results: Results) -> Check:
+        """Return what was measured of it."""
+        ours, other = (
+            Job("dqn", self.case, e, self.python) for e in (self.engine, self.over)
+        )
+        measured = results.ratio(other, ours)
+        return Check(self.text, self.python, measured, self.bound, at_most=False)
+
+
+CLAIMS = (
+    Claim(
+        "DQN, learning as heavy as collecting: steps/s with lag 1 over lag 0",
+        "heavy",
+        LAGGING,
+        SYNC,
+        1.3,
+    ),
+    Claim(
+        "DQN, CartPole x 16: steps/s of the flow over an ordinary JAX loop",
+        "light",
+        SYNC,
+        LOOP,
+        2.0,
+    ),
+)
+
+GROUPS = (
+    Group(
+        "dqn",
+        tuple(("heavy", engine) for engine in (ALONE, SYNC, LAGGING)),
+        repeats=6,
+        slices=15,
+        seconds=0.1,
+    ),
+    Group(
+        "dqn",
+        tuple(("light", engine) for engine in (LOOP, ALONE, SYNC, LAGGING)),
+        repeats=6,
+        slices=15,
+        seconds=0.1,
+    ),
+)
+
+
+def checks(results: Results, pythons: tuple[Python, ...]) -> list[Check]:
+    """Return all promises that concern these Pythons."""
+    return [claim.check(results) for claim in CLAIMS if claim.python in pythons]
