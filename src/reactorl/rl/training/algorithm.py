@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from reactorl import ReactorlError
 
@@ -106,3 +106,19 @@ class Algorithm(Protocol):
 
     def restored(self, like: State, data: Data) -> State:
         """Return a state from plain data; ``like`` is one of the same form."""
+
+
+@runtime_checkable
+class ChecksRounds(Protocol):
+    """An algorithm that has something to say about how large a round is."""
+
+    def check_round(self, steps: int, num_envs: int) -> None:
+        """Refuse rounds that it cannot learn from.
+
+        Args:
+            steps: How many steps each environment does in a round.
+            num_envs: How many environments there are.
+
+        Raises:
+            FlowError: It cannot.
+        """

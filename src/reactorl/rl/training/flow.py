@@ -36,7 +36,7 @@ from reactorl import (
 )
 from reactorl.diagram import Mermaid, mermaid
 from reactorl.rl.recipes import Recipe, find_spec
-from reactorl.rl.training.algorithm import FlowError, Spaces
+from reactorl.rl.training.algorithm import ChecksRounds, FlowError, Spaces
 from reactorl.rl.training.evaluation import Evaluated, Evaluation, EvaluationPlan
 from reactorl.rl.training.learner import Learner, LearnerPlan
 from reactorl.rl.training.mailbox import Mailbox
@@ -184,6 +184,8 @@ class Flow:
                 msg = f"part {name!r} is {part!r}"
                 raise FlowError(msg, "A part is a reactor class.")
         self.algorithm.check(self.spaces)
+        if isinstance(self.algorithm, ChecksRounds):
+            self.algorithm.check_round(self.steps, self.num_envs)
 
     def _check_replay(self) -> None:
         replay, algorithm = self.replay, self.algorithm
