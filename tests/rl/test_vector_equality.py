@@ -302,13 +302,13 @@ def test_processes_with_everything(mode: AutoresetMode) -> None:
     )
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
 def test_processes_with_environments_that_change_what_they_returned(
     mode: AutoresetMode,
 ) -> None:
     check(
         [Reuser] * 5,
-        workers=[2],
+        workers=[1],
         placement="process",
         vector={"autoreset_mode": mode, "copy": False},
         steps=80,
@@ -340,4 +340,4 @@ def test_processes_take_actions_in_any_form() -> None:
         (1, np.int64(1), 0),
     ]
 
-    check(toys(3), workers=[2], placement="process", steps=5, actions=stream)
+    check(toys(3), workers=[1], placement="process", steps=5, actions=stream)

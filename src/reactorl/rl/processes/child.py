@@ -106,6 +106,8 @@ class Loss:
     lives: int
     steps: int
     failure: EnvFailure
+    objects: list[Any]
+    """What its last observation holds besides arrays."""
     at_once: bool
     """Whether its episode ends at once; if not, with its next step."""
 
@@ -177,6 +179,7 @@ class RemoteCompany(Company):
         for seat in self.seats:
             loss = losses[seat.index]
             seat.bequeath(loss.seed, loss.lives, loss.steps)
+            self._arrays.observations.put_objects(seat.index, iter(loss.objects))
             if not loss.at_once:
                 seat.owe(loss.failure)
                 continue

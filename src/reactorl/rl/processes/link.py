@@ -96,6 +96,7 @@ class Link:
     def assign(self, place: Place, memory: SharedMemory, cells: Array) -> None:
         """Give it the memory for results."""
         self._cells, self._cell = cells, place.cell
+        cells[place.cell] = IDLE  # whoever was at work in a process before is not now
         self.post(ASSIGN + packed(place))
         socket.send_fds(self._door, [b"m"], [memory.fd])
 

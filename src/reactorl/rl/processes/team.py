@@ -154,14 +154,19 @@ class Team:
         Episodes end with that: those of environments that were told to step at once,
         those of others in their next step.
         """
+        # Nobody is told to step or reset before there are arrays.
+        assert self._arrays is not None
+        assert self._progress is not None
         losses = {}
         for index, failure in failures.items():
-            lives = 1
-            if self._progress is not None:
-                self._progress.lives[index] += 1
-                lives = int(self._progress.lives[index])
+            self._progress.lives[index] += 1
             losses[index] = Loss(
-                self._seeds[index], lives, failure.step, failure, index in told
+                self._seeds[index],
+                int(self._progress.lives[index]),
+                failure.step,
+                failure,
+                self._arrays.observations.objects(index),
+                index in told,
             )
         self.link.post(REVIVE + packed(losses))
         return self._received()
