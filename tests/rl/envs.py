@@ -147,7 +147,7 @@ class Toy(gym.Env[Any, Any]):
 
     def info(self) -> dict[str, Any]:
         """Return one of six infos, also an empty one."""
-        turn = self.turn + self.episodes
+        turn = (self.turn + self.episodes) % 100
         kinds: list[dict[str, Any]] = [
             {},
             {"turn": turn, "ratio": turn / 3, "odd": turn % 2 == 1},

@@ -304,7 +304,7 @@ def test_a_program_that_forgets_to_close_leaves_nothing(tmp_path: Path) -> None:
     lines = found.stdout.splitlines()
     assert found.returncode == 0, found.stderr
     assert found.stderr == ""
-    assert lines.count("closed") == 4
+    assert found.stdout.count("closed") == 4
     (line,) = (line for line in lines if line.startswith("pids"))
     assert gone([int(pid) for pid in line.split()[1:]])
 
