@@ -121,20 +121,8 @@ class DQN:
         self, state: DQNState, batches: Sequence[Batch]
     ) -> tuple[DQNState, Metrics, Sequence[Array]]:
         """Learn from batches, one after the other, in one compiled call."""
-        wanted = ("observations", "actions", "rewards", "next_observations")
-        columns = {
-            name: np.stack([batch[name] for batch in batches]) for name in wanted
-        }
-        columns["rewards"] = columns["rewards"].astype(np.float32)
-        # What was cut off would have gone on; what ended is worth no more.
-        ended = np.stack([batch["terminations"] for batch in batches])
-        columns["goes_on"] = 1.0 - ended.astype(np.float32)
-        columns["importance"] = np.stack(
-            [
-                b.get("importance", np.ones(len(b["rewards"]), np.float32))
-                for b in batches
-            ]
-        )
+        each = [_columns(batch) for batch in batches]
+        columns = {name: np.stack([one[name] for one in each]) for name in each[0]}
         state, (losses, values, errors) = self._updates(state, columns)
         metrics = {
             "losses/td_loss": float(losses.mean()),
@@ -153,6 +141,9 @@ class DQN:
     def _update(self, state: DQNState, batch: Any) -> tuple[DQNState, Any]:  # noqa: ANN401
         grad = jax.grad(self.loss, has_aux=True)
         gradients, seen = grad(state.params, state.target, batch)
+        return self._apply(state, gradients), seen
+
+    def _apply(self, state: DQNState, gradients: Any) -> DQNState:  # noqa: ANN401
         changes, optimiser = self._optimiser.update(
             gradients, state.optimiser, state.params
         )
@@ -162,7 +153,7 @@ class DQN:
         target = jax.tree.map(
             lambda new, old: jnp.where(renew, new, old), params, state.target
         )
-        return DQNState(params, target, optimiser, updates), seen
+        return DQNState(params, target, optimiser, updates)
 
     def loss(self, params: Any, target: Any, batch: Any) -> tuple[Any, Any]:  # noqa: ANN401
         """Return how wrong the network is about a batch, and more about that."""
@@ -180,6 +171,32 @@ class DQN:
         loss = jnp.mean(batch["importance"] * optax.losses.huber_loss(errors))
         return loss, (loss, chosen, errors)
 
+    # -- learning in two halves, for a parameter server -------------------------------
+
+    def gradients(self, state: DQNState, batch: Batch) -> tuple[Any, Metrics, Array]:
+        """Return the gradients of one batch."""
+        found, (loss, values, errors) = self._gradients(
+            state.params, state.target, _columns(batch)
+        )
+        metrics = {
+            "losses/td_loss": float(loss),
+            "losses/q_values": float(values.mean()),
+        }
+        return trees.frozen(found), metrics, np.asarray(errors)
+
+    def apply(self, state: DQNState, gradients: Any) -> DQNState:  # noqa: ANN401
+        """Return the state after one step of the optimiser."""
+        found: DQNState = self._applied(state, gradients)
+        return found
+
+    @cached_property
+    def _gradients(self) -> Any:  # noqa: ANN401
+        return jax.jit(jax.grad(self.loss, has_aux=True))
+
+    @cached_property
+    def _applied(self) -> Any:  # noqa: ANN401
+        return jax.jit(self._apply)
+
     # -- keeping ----------------------------------------------------------------------
 
     def saved(self, state: DQNState) -> Data:
@@ -189,6 +206,21 @@ class DQN:
     def restored(self, like: DQNState, data: Data) -> DQNState:
         """Return a state from plain data."""
         return trees.heard(like, data)
+
+
+def _columns(batch: Batch) -> dict[str, Array]:
+    """Return what the loss needs of a batch."""
+    rewards = batch["rewards"].astype(np.float32)
+    # What was cut off would have gone on; what ended is worth no more.
+    ended = batch["terminations"].astype(np.float32)
+    return {
+        "observations": batch["observations"],
+        "actions": batch["actions"],
+        "rewards": rewards,
+        "next_observations": batch["next_observations"],
+        "goes_on": 1.0 - ended,
+        "importance": batch.get("importance", np.ones_like(rewards)),
+    }
 
 
 def _rows(observations: Any, xp: Any) -> Any:  # noqa: ANN401

@@ -17,7 +17,7 @@ the program, not a matter of timing, so the results are the same every time.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -43,6 +43,7 @@ from reactorl.rl.training.mailbox import Mailbox
 from reactorl.rl.training.replay import Gather, Replay, ReplayPlan
 from reactorl.rl.training.rollout import Rollout, RolloutPlan
 from reactorl.rl.training.saved import Records
+from reactorl.rl.training.server import GivesGradients, GradientLearner, Server
 from reactorl.rl.training.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -101,13 +102,15 @@ class Flow:
         steps: How many steps each environment does in a round.
         rounds: How many rounds the training has.
         replay: How steps are kept and drawn; only with an algorithm that does so.
+        learners: How many compute gradients for a parameter server, each from a batch
+            of its own; None: one learner, which does everything, without a server.
         lag: How many rounds older than necessary weights may be; see above.
         evaluate_every: How many rounds from one evaluation to the next; 0: none.
         evaluation_episodes: How many episodes an evaluation has.
         seed: Everything random follows from it.
         env_kwargs: Arguments for the environment, if it is an id.
         parts: Reactor classes in place of ours: ``rollout``, ``replay``, ``learner``,
-            ``evaluation``; with the same ports and parameters.
+            ``server``, ``evaluation``; with the same ports and parameters.
     """
 
     env: str | Maker
@@ -117,6 +120,7 @@ class Flow:
     steps: int = 16
     rounds: int = 100
     replay: ReplayPlan | None = None
+    learners: int | None = None
     lag: int = 0
     evaluate_every: int = 0
     evaluation_episodes: int = 10
@@ -153,6 +157,11 @@ class Flow:
         return self.num_envs * self.steps
 
     @property
+    def teacher(self) -> str:
+        """The full name of the part that has what was learned."""
+        return "main.learner" if self.learners is None else "main.server"
+
+    @property
     def delay(self) -> int:
         """How many rounds weights are on their way."""
         return max(self.lag, 1)
@@ -174,7 +183,8 @@ class Flow:
             msg = f"lag is {self.lag} rounds"
             raise FlowError(msg, "It is 0 (rollouts and learner take turns) or more.")
         self._check_replay()
-        known = {"rollout", "replay", "learner", "evaluation"}
+        self._check_learners()
+        known = {"rollout", "replay", "learner", "server", "evaluation"}
         part: Any
         for name, part in self.parts.items():
             if name not in known:
@@ -210,6 +220,25 @@ class Flow:
                 f"{self.rounds * self.steps_per_round}"
             )
             raise FlowError(msg, "Let it start earlier, or train longer.")
+
+    def _check_learners(self) -> None:
+        count, algorithm, replay = self.learners, self.algorithm, self.replay
+        if count is None:
+            return
+        if count < 1:
+            msg = f"learners is {count}"
+            raise FlowError(msg, "It is 1 or more; None is one without a server.")
+        if not isinstance(algorithm, GivesGradients) or replay is None:
+            msg = f"{algorithm.name} cannot share its updates among several learners"
+            remedy = "Leave learners out, or take one that can, such as DQN."
+            raise FlowError(msg, remedy)
+        if replay.updates != 1:
+            msg = (
+                f"learners exchange gradients once a round, and the replay buffer is "
+                f"to give batches for {replay.updates} updates"
+            )
+            remedy = "Leave updates at 1, and do fewer steps in a round if need be."
+            raise FlowError(msg, remedy)
 
     # -- the program ------------------------------------------------------------------
 
@@ -283,18 +312,38 @@ class Training(Reactor):
             replay: Any = self.add("replay", parts.get("replay", Gather))
         else:
             kind: Any = parts.get("replay", Replay)
-            replay = self.add("replay", kind, plan=flow.replay, records=records)
+            drawn = replace(flow.replay, updates=flow.learners or flow.replay.updates)
+            replay = self.add("replay", kind, plan=drawn, records=records)
         plan = LearnerPlan(algorithm, state, flow.lag, records)
-        learner: Any = self.add("learner", parts.get("learner", Learner), plan=plan)
+        if flow.learners is None:
+            learner: Any = self.add("learner", parts.get("learner", Learner), plan=plan)
+            self.connect(replay.batches, learner.batches)
+        else:
+            learner = self._add_server(flow.learners, plan, replay)
 
         self.connect(clock.round, rollout.round, broadcast=True)
         self._connect_trajectories(rollout, replay)
-        self.connect(replay.batches, learner.batches)
         mail = self._connect_back(learner, rollout, replay)
         self.connect(rollout.trajectory, self.trajectories)
         self.connect(learner.metrics, self.metrics)
         if flow.evaluate_every:
             self._add_evaluation(clock, mail, weights)
+
+    def _add_server(self, count: int, plan: LearnerPlan, replay: Any) -> Any:  # noqa: ANN401
+        """Add learners that compute gradients, and a server that applies them."""
+        parts = self.flow.parts
+        server: Any = self.add("server", parts.get("server", Server), plan=plan)
+        saved = self.records.saved(self.flow.teacher)
+        if saved is not None:
+            # What the server sent last arrives before learners need it.
+            state = plan.algorithm.restored(plan.state, saved["state"])
+            plan = replace(plan, state=state)
+        kind: Any = parts.get("learner", GradientLearner)
+        learner = self.add_bank("learner", kind(plan=plan), width=count)
+        self.connect(replay.batches, learner.batches, broadcast=True)
+        self.connect(learner.found, server.found)
+        self.connect(server.known, learner.known, after=ROUND, broadcast=True)
+        return server
 
     def _connect_trajectories(self, rollout: Any, replay: Any) -> None:  # noqa: ANN401
         flow = self.flow
@@ -316,7 +365,7 @@ class Training(Reactor):
 
         Returns where weights arrive.
         """
-        saved = self.records.saved("main.learner")
+        saved = self.records.saved(self.flow.teacher)
         late = self.flow.delay * ROUND
         under_way = [] if saved is None else saved["under_way"]
         weights = [(time + late, found) for time, found in under_way]
@@ -426,8 +475,8 @@ class Run:
     @property
     def state(self) -> State:
         """What has been learned so far."""
-        learner: Any = self._records.keeper("main.learner")
-        return learner.state
+        teacher: Any = self._records.keeper(self.flow.teacher)
+        return teacher.state
 
     @property
     def weights(self) -> Weights:

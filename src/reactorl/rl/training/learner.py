@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 from reactorl import Input, Output, Reactor, param, reaction, startup
 
 if TYPE_CHECKING:
-    from reactorl.rl.training.algorithm import Algorithm, State
+    from collections.abc import Sequence
+
+    from reactorl.rl.training.algorithm import Algorithm, Array, Metrics, State
     from reactorl.rl.training.saved import Data, Records
 
 
@@ -26,10 +28,9 @@ class LearnerPlan:
     records: Records
 
 
-class Learner(Reactor):
-    """Learns at the tag at which batches arrive, and sends what it has learned then."""
+class Teacher(Reactor):
+    """Has what was learned, and tells the other parts of a flow about it."""
 
-    batches = Input[Any]()
     weights = Output[Any]()
     metrics = Output[dict[str, float]]()
     errors = Output[Any]()
@@ -51,12 +52,9 @@ class Learner(Reactor):
             self.under_way.extend((time, value) for time, value in saved["under_way"])
             self.last_errors = saved["errors"]
 
-    @reaction(batches, effects=[weights, metrics, errors])
-    def learn(self) -> None:
-        """Update, and send."""
-        algorithm = self.plan.algorithm
-        self.state, metrics, errors = algorithm.update(self.state, self.batches.value)
-        weights = algorithm.weights(self.state)
+    def tell(self, metrics: Metrics, errors: Sequence[Array] | None) -> None:
+        """Send what there is to say about a new state, at the current tag."""
+        weights = self.plan.algorithm.weights(self.state)
         self.under_way.append((self.elapsed, weights))
         self.weights.set(weights)
         self.metrics.set(metrics)
@@ -72,3 +70,16 @@ class Learner(Reactor):
             "under_way": [list(item) for item in self.under_way],
             "errors": self.last_errors,
         }
+
+
+class Learner(Teacher):
+    """Learns at the tag at which batches arrive, and sends what it has learned then."""
+
+    batches = Input[Any]()
+
+    @reaction(batches, effects=[Teacher.weights, Teacher.metrics, Teacher.errors])
+    def learn(self) -> None:
+        """Update, and send."""
+        algorithm, batches = self.plan.algorithm, self.batches.value
+        self.state, metrics, errors = algorithm.update(self.state, batches)
+        self.tell(metrics, errors)
