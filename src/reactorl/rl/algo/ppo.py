@@ -250,10 +250,8 @@ class PPO:
         key = jax.random.wrap_key_data(state.key, impl="threefry2x32")
         key = jax.random.fold_in(key, state.updates)
 
-        def epoch(knows: Any, number: Any) -> Any:  # noqa: ANN401
-            order = jax.random.permutation(jax.random.fold_in(key, number), count)
-            chosen = order[: parts * size].reshape(parts, size)
-            return jax.lax.scan(minibatch, knows, chosen)
+        def order(number: Any) -> Any:  # noqa: ANN401
+            return jax.random.permutation(jax.random.fold_in(key, number), count)
 
         def minibatch(knows: Any, chosen: Any) -> Any:  # noqa: ANN401
             params, optimiser = knows
@@ -263,9 +261,10 @@ class PPO:
             params = jax.tree.map(lambda p, c: p - rate * c, params, changes)
             return (params, optimiser), found
 
-        numbers = jnp.arange(self.update_epochs)
+        orders = jax.vmap(order)(jnp.arange(self.update_epochs))
+        chosen = orders[:, : parts * size].reshape(-1, size)
         knows = (state.params, state.optimiser)
-        (params, optimiser), found = jax.lax.scan(epoch, knows, numbers)
+        (params, optimiser), found = jax.lax.scan(minibatch, knows, chosen)
         return params, optimiser, jax.tree.map(jnp.mean, found)
 
     def loss(self, params: Any, batch: Any) -> tuple[Any, Any]:  # noqa: ANN401

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: Apache-2.0
+"""IMPALA: V-trace by hand, the same bits on any number of workers, its return."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import gymnasium as gym
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from reactorl.rl.algo.impala import IMPALA, vtrace
+from reactorl.rl.training.algorithm import FlowError, Spaces
+from reactorl.rl.training.flow import Flow, Round
+from tests.rl.trained import mean_score, resumed, trained
+
+SMALL = Flow(
+    "CartPole-v1",
+    IMPALA(hidden=(8,)),
+    num_envs=8,
+    rollouts=4,
+    steps=10,
+    rounds=7,
+    evaluate_every=3,
+    evaluation_episodes=4,
+)
+SPLIT = replace(SMALL.algorithm, num_minibatches=2, anneal_lr=False)
+FLOWS = {
+    "lag 0": SMALL,
+    "lag 1": replace(SMALL, lag=1),
+    "lag 3": replace(SMALL, lag=3),
+    "numbers, lag 1": replace(SMALL, env="Pendulum-v1", algorithm=SPLIT, lag=1),
+}
+
+
+@cache
+def with_one_worker(name: str) -> tuple[bytes, list[Round]]:
+    return trained(FLOWS[name], workers=1)
+
+
+@pytest.fixture(params=FLOWS)
+def expected(request: pytest.FixtureRequest) -> tuple[Flow, bytes, list[Round]]:
+    return FLOWS[request.param], *with_one_worker(request.param)
+
+
+@pytest.mark.parametrize("options", [{"workers": 2}, {"workers": 4, "trace": True}])
+def test_weights_are_the_same_bits_for_any_number_of_workers(
+    options: Any, expected: tuple[Flow, bytes, list[Round]]
+) -> None:
+    flow, weights, rounds = expected
+    assert trained(flow, **options) == (weights, rounds)
+
+
+@pytest.mark.parametrize("stop", [1, 3, 6])
+def test_a_run_that_stopped_ends_with_the_same_bits(
+    stop: int, expected: tuple[Flow, bytes, list[Round]]
+) -> None:
+    flow, weights, rounds = expected
+    assert resumed(flow, stop) == (weights, rounds)
+
+
+def test_flows_differ_where_they_should() -> None:
+    found = [with_one_worker(name)[0] for name in FLOWS]
+    found.append(trained(replace(SMALL, seed=2))[0])
+    assert len({*found}) == len(found)
+
+
+def test_the_learning_rate_falls_if_it_is_to() -> None:
+    found = {
+        name: [
+            r.metrics["charts/learning_rate"]
+            for r in with_one_worker(name)[1]
+            if r.metrics is not None
+        ]
+        for name in ("lag 1", "numbers, lag 1")
+    }
+    # What the last round collected would be learned from in the next.
+    due = [1e-3 * left / 7 for left in (7, 6, 5, 4, 3, 2)]
+    np.testing.assert_allclose(found["lag 1"], due, rtol=1e-6)
+    np.testing.assert_allclose(found["numbers, lag 1"], [1e-3] * 6, rtol=1e-6)
+
+
+@pytest.mark.parametrize("lag", [0, 1, 3])
+def test_the_learner_is_as_far_ahead_as_the_lag_says(lag: int) -> None:
+    _, rounds = with_one_worker(f"lag {lag}")
+
+    def is_ahead(metrics: dict[str, float]) -> bool:
+        return abs(metrics["losses/ratio"] - 1) > 1e-5
+
+    # With a lag, the steps of round k arrive in round k + 1; those weights they were
+    # made with are the first ones until what was learned then came back.
+    found = [is_ahead(r.metrics) for r in rounds if r.metrics is not None]
+    assert found == [False] * 7 if lag == 0 else [False] + [True] * 5
+
+
+# -- by hand ------------------------------------------------------------------------
+
+REWARDS = np.float32([[1], [2], [3]])
+VALUES = np.float32([[1], [2], [4]])
+
+
+@pytest.mark.parametrize(
+    ("ratios", "ends", "options", "targets", "better"),
+    [
+        # The rollout's own weights: targets are discounted returns, from the back
+        # 3 + 8 / 2 = 7, 2 + 7 / 2 = 5.5, 1 + 5.5 / 2 = 3.75.
+        ([1, 1, 1], "", {}, [3.75, 5.5, 7], [2.75, 3.5, 3]),
+        # Ratios count as 1, 0.5, 1. Surprises, 1, 2, 3 in themselves, as 1, 1, 3.
+        # From the back 3, 1 + 3 / 4 = 1.75, 1 + 1.75 / 2 = 1.875 above values. Better
+        # by 1 (1 + 3.75 / 2 - 1), 0.5 (2 + 7 / 2 - 2), and 3.
+        ([2, 0.5, 1], "", {}, [2.875, 3.75, 7], [1.875, 1.75, 3]),
+        # The first surprise counts twice, but what comes later no more than once.
+        ([2, 0.5, 1], "", {"clip_rho": 2}, [3.875, 3.75, 7], [3.75, 1.75, 3]),
+        # What comes later counts twice for the first step, its own surprise once.
+        ([2, 0.5, 1], "", {"clip_c": 2}, [3.75, 3.75, 7], [1.875, 1.75, 3]),
+        # What comes later counts by half of a half.
+        (
+            [1, 1, 1],
+            "",
+            {"vtrace_lambda": 0.5},
+            [1 + 1.6875, 2 + 2.75, 7],
+            [2.375, 3.5, 3],
+        ),
+        # The second step ended the episode, whatever the observation is worth.
+        ([1, 1, 1], "terminated", {}, [2, 2, 7], [1, 0, 3]),
+        # It was cut off there, at what is worth 6.
+        ([1, 1, 1], "truncated", {}, [3.5, 5, 7], [2.5, 3, 3]),
+    ],
+)
+def test_targets_equal_hand_computed_numbers(
+    ratios: list[float],
+    ends: str,
+    options: dict[str, float],
+    targets: list[float],
+    better: list[float],
+) -> None:
+    next_values = np.float32([[2], [6 if ends else 4], [8]])
+    second = np.array([[False], [True], [False]])
+
+    found = vtrace(
+        np.float32(ratios)[:, None],
+        VALUES,
+        next_values,
+        REWARDS,
+        second & (ends == "terminated"),
+        second & (ends == "truncated"),
+        gamma=0.5,
+        **options,
+    )
+
+    np.testing.assert_array_equal(found[0][:, 0], targets)
+    np.testing.assert_array_equal(found[1][:, 0], better)
+
+
+HAND = IMPALA(hidden=(), learning_rate=0.1, gamma=0.5, reward_scale=0.5)
+
+
+@pytest.mark.parametrize(("progress", "step"), [(0.0, 0.1), (0.25, 0.075)])
+def test_the_first_update_equals_hand_computed_numbers(
+    progress: float, step: float
+) -> None:
+    """One step of two environments, with a layer each: all can be written down."""
+    spaces = Spaces(gym.spaces.Box(-9, 9, (2,)), gym.spaces.Discrete(2))
+    params = jax.tree.map(
+        jnp.asarray,
+        {
+            "actor": [{"w": np.zeros((2, 2), np.float32), "b": np.zeros(2, "f4")}],
+            "critic": [{"w": np.zeros((2, 1), np.float32), "b": np.float32([2])}],
+        },
+    )
+    state = HAND.begin(spaces, seed=1)._replace(
+        params=params, optimiser=HAND._optimiser.init(params)
+    )
+    batch = {
+        "observations": np.float32([[[1, 0], [0, 1]]]),
+        "next_observations": np.float32([[[5, 5], [5, 5]]]),
+        "choices": np.array([[0, 1]]),
+        "log_probs": np.log(np.float32([[0.25, 1]])),
+        "rewards": np.array([[6.0, 0.0]]),
+        "terminations": np.array([[True, False]]),
+        "truncations": np.array([[False, True]]),
+        "progress": np.full((1, 2), progress),
+    }
+
+    after, metrics, errors = HAND.update(state, [batch])
+
+    # Both actions have a chance of a half; the rollout gave them a quarter and all:
+    # ratios are 2, which counts as 1, and 0.5. All is worth 2. The first ended with
+    # half of 6: one better. The second was cut off at what is worth 2, half of that
+    # now: one worse, which counts half. Targets are 3 and 1.5.
+    assert errors is None
+    assert metrics["losses/ratio"] == pytest.approx(1.25)
+    assert metrics["losses/clipfrac"] == pytest.approx(0.5)
+    assert metrics["losses/policy_loss"] == pytest.approx(np.log(2) * (1 - 0.5) / 2)
+    assert metrics["losses/value_loss"] == pytest.approx((1 + 0.25) / 4)
+    assert metrics["losses/entropy"] == pytest.approx(np.log(2))
+    assert metrics["charts/learning_rate"] == pytest.approx(step)
+    # Action 0 becomes likelier for both; values higher for the first, lower for the
+    # second, and higher on the whole. Adam's first step is as long as the learning
+    # rate, whatever the gradient.
+    actor, critic = after.params["actor"][0], after.params["critic"][0]
+    near = {"rtol": 1e-3, "atol": 1e-6}
+    np.testing.assert_allclose(actor["w"], [[step, -step], [step, -step]], **near)
+    np.testing.assert_allclose(actor["b"], [step, -step], **near)
+    np.testing.assert_allclose(critic["w"], [[step], [-step]], **near)
+    np.testing.assert_allclose(critic["b"], [2 + step], **near)
+    # The gradient was cut to a length of 0.5, and a tenth of it is remembered.
+    kept = [np.sum(leaf**2) for leaf in jax.tree.leaves(after.optimiser[1].mu)]
+    assert np.sqrt(sum(kept)) == pytest.approx(0.05, rel=1e-5)
+
+
+class Buttons(gym.Env[Any, Any]):
+    observation_space = gym.spaces.Box(0, 1)
+    action_space = gym.spaces.MultiBinary(3)
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"env": Buttons}, r"IMPALA chooses .* not from MultiBinary\(3\)"),
+        ({"algorithm": IMPALA(num_minibatches=0)}, "num_minibatches is 0"),
+        (
+            {"algorithm": IMPALA(num_minibatches=3)},
+            "8 environments do not divide into 3 minibatches of IMPALA. Choose",
+        ),
+    ],
+)
+def test_what_does_not_fit_together_is_refused_at_once(
+    change: dict[str, Any], match: str
+) -> None:
+    with pytest.raises(FlowError, match=match):
+        replace(SMALL, **change).check()
+
+
+# -- its return ---------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_impala_balances_the_pole_with_weights_of_a_round_ago() -> None:
+    flow = Flow(
+        "CartPole-v1",
+        IMPALA(learning_rate=2e-3, num_minibatches=4),
+        num_envs=16,
+        rollouts=4,
+        steps=20,
+        rounds=900,
+        lag=1,
+        seed=1,
+    )
+    assert mean_score(flow) >= 400
