@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any, Final
 import gymnasium as gym
 
 from reactorl.rl.failures import EnvFailure
-from reactorl.rl.processes.child import ASSIGN, CLOSED, IDLE, Orders
+from reactorl.rl.processes.messages import ASSIGN, CLOSED, IDLE, Orders
 from reactorl.rl.processes.packing import packed, packed_by_value, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reactorl.rl.processes.child import Place
     from reactorl.rl.processes.memory import SharedMemory
+    from reactorl.rl.processes.messages import Place
     from reactorl.rl.recipes import Maker
     from reactorl.rl.seat import Rules
     from reactorl.rl.slots import Array

@@ -11,9 +11,9 @@ from gymnasium.vector import AutoresetMode
 
 from reactorl.rl.commands import Description, Reset, Step
 from reactorl.rl.failures import stamped
-from reactorl.rl.processes.child import IDLE, OBEY, ONE, REVIVE, STEP, Loss, Place
 from reactorl.rl.processes.link import Link, ProcessLostError
 from reactorl.rl.processes.memory import Measure, SharedMemory
+from reactorl.rl.processes.messages import IDLE, OBEY, ONE, REVIVE, STEP, Loss, Place
 from reactorl.rl.processes.packing import packed
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from reactorl.rl.arrays import Arrays
     from reactorl.rl.commands import Command
     from reactorl.rl.failures import EnvFailure
-    from reactorl.rl.processes.child import Progress
+    from reactorl.rl.processes.messages import Progress
     from reactorl.rl.recipes import Maker
     from reactorl.rl.seat import Rules
     from reactorl.rl.slots import Array

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a process with environments and its parent say to each other.
+
+A request is one byte that says what, and a pickle; so is the reply, whose pickle is
+missing where there is nothing to say, as in most steps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from reactorl.rl.arrays import Arrays
+from reactorl.rl.slots import make_slots
+
+if TYPE_CHECKING:
+    from reactorl.rl.failures import EnvFailure
+    from reactorl.rl.recipes import Maker
+    from reactorl.rl.seat import Rules
+    from reactorl.rl.slots import Array, Slots, Space
+
+STEP: Final = b"s"  # with the actions that lie in shared memory
+OBEY: Final = b"o"  # a command
+ONE: Final = b"1"  # a command for one environment
+ASSIGN: Final = b"a"  # where results belong
+REVIVE: Final = b"r"  # go on for environments that a process took with it
+CLOSED: Final = b"c"  # the last reply: what was wrong with closing
+IDLE: Final = -1
+"""In the shared cell: no environment is at work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """What a new process is told first."""
+
+    makers: dict[int, Maker]
+    rules: Rules
+    registry: dict[str, Any]
+    """Environments that may not be registered by whoever imports the same modules."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where results belong, and where actions come from."""
+
+    size: int
+    observation_space: Space
+    action_space: Space
+    count: int
+    cell: int
+    """Which of the shared cells is this process's own."""
+    cells: int
+
+    def arrays(self, allocate: Any) -> tuple[Arrays, Slots, Progress]:  # noqa: ANN401
+        """Cut the memory: results, actions, and what is known of a lost process."""
+        results = Arrays.of(self.observation_space, self.count, allocate)
+        actions = make_slots(self.action_space, self.count, allocate)
+        progress = Progress(
+            allocate((self.cells,), np.int64),
+            allocate((self.count,), np.int64),
+            allocate((self.count,), np.int64),
+        )
+        return results, actions, progress
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far environments are, where it can be seen if their process is lost."""
+
+    cells: Array
+    """Which environment is at work in each process."""
+    steps: Array
+    """How many steps each environment has done."""
+    lives: Array
+    """How many environments came before each, since it was last seeded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """How an environment was lost with its process."""
+
+    seed: int | None
+    lives: int
+    steps: int
+    failure: EnvFailure
+    objects: list[Any]
+    """What its last observation holds besides arrays."""
+    at_once: bool
+    """Whether its episode ends at once; if not, with its next step."""
