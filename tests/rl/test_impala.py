@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from reactorl.rl.algo.impala import IMPALA, vtrace
+from reactorl.rl.algo.impala import IMPALA, IMPALAState, vtrace
 from reactorl.rl.training.algorithm import FlowError, Spaces
 from reactorl.rl.training.flow import Flow, Round
 from tests.rl.trained import mean_score, resumed, trained
@@ -157,6 +157,47 @@ def test_targets_equal_hand_computed_numbers(
 
 
 HAND = IMPALA(hidden=(), learning_rate=0.1, gamma=0.5, reward_scale=0.5)
+ROUND = {
+    "observations": np.float32([[[1, 0], [0, 1]]]),
+    "next_observations": np.float32([[[5, 5], [5, 5]]]),
+    "choices": np.array([[0, 1]]),
+    "log_probs": np.log(np.float32([[0.25, 1]])),
+    "rewards": np.float32([[6, 0]]),
+    "terminations": np.array([[True, False]]),
+    "truncations": np.array([[False, True]]),
+}
+
+
+def knowing_nothing() -> IMPALAState:
+    """Return a state with networks of one layer, for which all is worth 2."""
+    spaces = Spaces(gym.spaces.Box(-9, 9, (2,)), gym.spaces.Discrete(2))
+    params = {
+        "actor": [{"w": np.zeros((2, 2), np.float32), "b": np.zeros(2, np.float32)}],
+        "critic": [{"w": np.zeros((2, 1), np.float32), "b": np.float32([2])}],
+    }
+    params = jax.tree.map(jnp.asarray, params)
+    state = HAND.begin(spaces, seed=1)
+    return state._replace(params=params, optimiser=HAND._optimiser.init(params))
+
+
+def test_the_gradient_equals_hand_computed_numbers() -> None:
+    params = knowing_nothing().params
+
+    (loss, _), found = jax.value_and_grad(HAND.loss, has_aux=True)(params, ROUND)
+
+    # As below: advantages 1 and -0.5, targets 3 and 1.5 where values are 2.
+    due = np.log(2) / 4 - 0.01 * np.log(2) + 0.5 * (1 + 0.25) / 4
+    assert loss == pytest.approx(due)
+    # More of an output makes its action likelier by a half of that, and the other one
+    # less likely; of two steps, each counts half. Nothing comes by way of ratios or of
+    # targets.
+    actor, critic = found["actor"][0], found["critic"][0]
+    near = {"rtol": 1e-5, "atol": 1e-7}
+    due = [[-0.25, 0.25], [-0.125, 0.125]]
+    np.testing.assert_allclose(actor["w"], due, **near)
+    np.testing.assert_allclose(actor["b"], [-0.375, 0.375], **near)
+    np.testing.assert_allclose(critic["w"], [[-0.25], [0.125]], **near)
+    np.testing.assert_allclose(critic["b"], [-0.125], **near)
 
 
 @pytest.mark.parametrize(("progress", "step"), [(0.0, 0.1), (0.25, 0.075)])
@@ -164,29 +205,9 @@ def test_the_first_update_equals_hand_computed_numbers(
     progress: float, step: float
 ) -> None:
     """One step of two environments, with a layer each: all can be written down."""
-    spaces = Spaces(gym.spaces.Box(-9, 9, (2,)), gym.spaces.Discrete(2))
-    params = jax.tree.map(
-        jnp.asarray,
-        {
-            "actor": [{"w": np.zeros((2, 2), np.float32), "b": np.zeros(2, "f4")}],
-            "critic": [{"w": np.zeros((2, 1), np.float32), "b": np.float32([2])}],
-        },
-    )
-    state = HAND.begin(spaces, seed=1)._replace(
-        params=params, optimiser=HAND._optimiser.init(params)
-    )
-    batch = {
-        "observations": np.float32([[[1, 0], [0, 1]]]),
-        "next_observations": np.float32([[[5, 5], [5, 5]]]),
-        "choices": np.array([[0, 1]]),
-        "log_probs": np.log(np.float32([[0.25, 1]])),
-        "rewards": np.array([[6.0, 0.0]]),
-        "terminations": np.array([[True, False]]),
-        "truncations": np.array([[False, True]]),
-        "progress": np.full((1, 2), progress),
-    }
+    batch = {**ROUND, "progress": np.full((1, 2), progress)}
 
-    after, metrics, errors = HAND.update(state, [batch])
+    after, metrics, errors = HAND.update(knowing_nothing(), [batch])
 
     # Both actions have a chance of a half; the rollout gave them a quarter and all:
     # ratios are 2, which counts as 1, and 0.5. All is worth 2. The first ended with

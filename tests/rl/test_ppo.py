@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from reactorl.rl.algo.ppo import PPO, PPOState, advantages
+from reactorl.rl.algo.ppo import PPO, PPOState, Seen, advantages
 from reactorl.rl.training.algorithm import FlowError, Spaces
 from reactorl.rl.training.flow import Flow, Round
 from reactorl.rl.training.replay import ReplayPlan
@@ -249,6 +249,20 @@ def test_observations_seen_are_those_of_all_rounds() -> None:
     np.testing.assert_allclose(state.seen.variance, rows.var(axis=0), rtol=1e-5)
     weights = MANY.weights(state)
     np.testing.assert_allclose(weights["scale"], 1 / rows.std(axis=0), rtol=1e-4)
+
+
+def test_what_follows_is_seen_in_the_same_way() -> None:
+    (batch,) = rounds_of_eight(1)
+    batch["rewards"] = np.zeros((8, 2))
+    batch["observations"] = batch["next_observations"]
+    batch["truncations"] = ~batch["terminations"]
+    seen = Seen(jnp.float32(100), jnp.float32([5, 5]), jnp.float32([4, 4]))
+    state = knowing(MANY, NOTHING, [[1], [1]])._replace(seen=seen)
+
+    _, metrics, _ = MANY.update(state, [batch])
+
+    # All observations are as in the mean, which is worth nothing.
+    assert metrics["losses/value_loss"] == 0
 
 
 def test_the_learner_sees_what_rollouts_saw() -> None:
