@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import gymnasium as gym
 import numpy as np
-from gymnasium import Space
-from gymnasium.spaces.utils import is_space_dtype_shape_equiv
 from gymnasium.vector import AutoresetMode
-from gymnasium.vector.utils import batch_differing_spaces, batch_space, iterate
+from gymnasium.vector.utils import batch_space, iterate
 
 from reactorl.rl.check import check_shared_state
 from reactorl.rl.commands import Answer, Call, Only, Render, Reset, SetAttr, Step
 from reactorl.rl.failures import EnvFailure
 from reactorl.rl.placement import choose_placement
 from reactorl.rl.recipes import makers
+from reactorl.rl.resetting import mask_for, seeds_for
 from reactorl.rl.seat import RESTARTS, Rules
 from reactorl.rl.stations import PoolHost
+from reactorl.rl.vector_spaces import VectorSpaces
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -36,10 +36,8 @@ if TYPE_CHECKING:
     from reactorl.rl.recipes import Maker
     from reactorl.rl.seat import Infos, Restart
     from reactorl.rl.slots import Array
+    from reactorl.rl.vector_spaces import ObservationMode
 
-ObservationMode: TypeAlias = (
-    "Literal['same', 'different'] | tuple[Space[Any], Space[Any]]"
-)
 StepResult: TypeAlias = "tuple[Any, Array, Array, Array, dict[str, Any]]"
 
 
@@ -67,7 +65,8 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         restart: What to do with an environment that fails: ``"never"`` raises,
             ``"reset"`` resets it, ``"recreate"`` makes a new one. A restart ends the
             episode as truncated, with the last observation there was, and is logged in
-            ``info["restart"]`` and ``info["failure"]``.
+            ``info["restart"]`` and ``info["failure"]``; in the same-step mode these
+            are in ``info["final_info"]``.
         timeout: Seconds after which a step or reset counts as failed.
         check_nan: Whether NaN in an observation or reward counts as failure.
         pin: Whether an environment is stepped on the thread that made it and on no
@@ -179,59 +178,14 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         first = all_of_them[0]
         self.metadata = {**first.metadata, "autoreset_mode": self.autoreset_mode}
         self.render_mode = first.render_mode
-        self.single_action_space = first.action_space
-        self.action_space = batch_space(first.action_space, self.num_envs)
-        self._choose_observation_space(all_of_them)
-        self._check_spaces(all_of_them)
+        found = VectorSpaces.of(all_of_them, self.observation_mode)
+        self.single_action_space = found.single_action
+        self.action_space = found.action
+        self.single_observation_space = found.single_observation
+        self.observation_space = found.observation
         self._arrays = self._host.make_arrays(
-            replace(first, observation_space=self.single_observation_space)
+            replace(first, observation_space=found.single_observation)
         )
-
-    def _choose_observation_space(self, all_of_them: list[Description]) -> None:
-        mode: Any = self.observation_mode
-        single = all_of_them[0].observation_space
-        if mode == "same":
-            batched = batch_space(single, self.num_envs)
-        elif mode == "different":
-            batched = batch_differing_spaces([d.observation_space for d in all_of_them])
-        elif (
-            isinstance(mode, tuple)
-            and len(mode) == 2
-            and all(isinstance(space, Space) for space in mode)
-        ):
-            batched, single = mode
-        else:
-            msg = (
-                f"observation_mode is {mode!r}; it is 'same', 'different', or a tuple "
-                "of the batched and the single observation space"
-            )
-            raise ValueError(msg)
-        self.observation_space = batched
-        self.single_observation_space = single
-
-    def _check_spaces(self, all_of_them: list[Description]) -> None:
-        expected = self.single_observation_space
-        same = self.observation_mode == "same"
-        for index, found in enumerate(all_of_them):
-            space = found.observation_space
-            fits = (
-                space == expected
-                if same
-                else is_space_dtype_shape_equiv(space, expected)
-            )
-            if not fits:
-                remedy = "; use observation_mode='different'" if same else ""
-                msg = (
-                    f"environment {index} has the observation space {space}, and the "
-                    f"first one {expected}{remedy}"
-                )
-                raise RuntimeError(msg)
-            if found.action_space != self.single_action_space:
-                msg = (
-                    f"environment {index} has the action space {found.action_space}, "
-                    f"and the first one {self.single_action_space}"
-                )
-                raise RuntimeError(msg)
 
     # -- Gymnasium's interface --------------------------------------------------------
 
@@ -250,8 +204,8 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         mask: list[bool] | None = None
         if options is not None and "reset_mask" in options:
             options = dict(options)
-            mask = self._mask(options.pop("reset_mask"))
-        replies = self._obey(Reset(self._seeds(seed), options, mask))
+            mask = mask_for(options.pop("reset_mask"), self.num_envs)
+        replies = self._obey(Reset(seeds_for(seed, self.num_envs), options, mask))
         return self._observations(), self._infos(replies)
 
     def step(self, actions: Any) -> StepResult:  # noqa: ANN401
@@ -324,7 +278,7 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
     ) -> None:
         """Let all environments reset, as ``reset`` does; ``recv`` gets the results."""
         self._check_open()
-        command = Reset(self._seeds(seed), options)
+        command = Reset(seeds_for(seed, self.num_envs), options)
         if self._pool is None:
             self._remember(command)
         else:
@@ -439,7 +393,9 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         if len(options) != self.num_envs:
             msg = f"options for {len(options)} of {self.num_envs} environments"
             raise ValueError(msg)
-        infos = _each(self._obey(Reset(self._seeds(seeds), None, each=options)))
+        infos = _each(
+            self._obey(Reset(seeds_for(seeds, self.num_envs), None, each=options))
+        )
         return self._observations(), infos
 
     def step_each(
@@ -505,33 +461,6 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
                 for part in parts:
                     infos = self._add_info(infos, part, index)
         return infos
-
-    def _seeds(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
-        if seed is None:
-            return [None] * self.num_envs
-        if isinstance(seed, int | np.integer):
-            return [int(seed) + index for index in range(self.num_envs)]
-        seeds = list(seed)
-        if len(seeds) != self.num_envs:
-            msg = f"{len(seeds)} seeds for {self.num_envs} environments"
-            raise ValueError(msg)
-        return seeds
-
-    def _mask(self, mask: object) -> list[bool]:
-        if not isinstance(mask, np.ndarray):
-            msg = f"options['reset_mask'] is a {type(mask).__name__}, not an array"
-            raise TypeError(msg)
-        if mask.dtype != np.bool_:
-            msg = f"options['reset_mask'] has the type {mask.dtype}, not bool"
-            raise TypeError(msg)
-        if mask.shape != (self.num_envs,):
-            due = (self.num_envs,)
-            msg = f"options['reset_mask'] has the shape {mask.shape}, not {due}"
-            raise ValueError(msg)
-        if not mask.any():
-            msg = "options['reset_mask'] is False for all; nothing would be reset"
-            raise ValueError(msg)
-        return [bool(each) for each in mask]
 
 
 def _each(replies: Sequence[Any]) -> list[Infos]:
