@@ -243,8 +243,8 @@ def test_dqn_updates_equal_hand_computed_numbers() -> None:
     }
     # Values: [1, 2] and [0.5, -1]; chosen are 1 and -1. Of what follows, the first is
     # worth 0.5 (action 0 of the second), the second nothing, for it ended. So
-    # 1 + 0.5 * 0.5 = 1.25 and 0 were right: errors are -0.25 and -1, which Huber's
-    # loss takes as 0.25^2 / 2 and 1^2 / 2. Adam's first step is 0.1 against the sign
+    # 1 + 0.5 * 0.5 = 1.25 and 0 were right: errors are -0.25 and -1, and the loss is
+    # the mean of 0.25^2 / 2 and 1^2 / 2. Adam's first step is 0.1 against the sign
     # of each gradient that is not zero.
     after, metrics, (errors,) = algorithm.update(state, [batch])
     np.testing.assert_allclose(errors, [-0.25, -1.0], rtol=1e-6)
@@ -284,3 +284,37 @@ def test_the_graph_shows_the_parts_and_the_lag() -> None:
 
 def test_run_trains_to_the_end() -> None:
     assert bits(SMALL.run(workers=2)) == trained(SMALL)[0]
+
+
+def test_large_errors_count_by_their_square_or_by_their_size() -> None:
+    layers = [{"w": np.zeros((1, 2), np.float32), "b": np.zeros(2, np.float32)}]
+    batch = {
+        "observations": np.zeros((1, 1), np.float32),
+        "actions": np.array([0]),
+        "rewards": np.array([3.0], np.float32),
+        "next_observations": np.zeros((1, 1), np.float32),
+        "goes_on": np.array([0.0], np.float32),
+        "importance": np.array([1.0], np.float32),
+    }
+    for huber, due in ((False, 3**2 / 2), (True, 3 - 1 / 2)):
+        loss, _ = DQN(huber=huber).loss(layers, layers, batch)
+        assert float(loss) == due
+
+
+def test_the_learning_rate_falls_to_nothing_in_a_straight_line() -> None:
+    algorithm = DQN(hidden=(), learning_rate=0.1, decay=2)
+    state = algorithm.begin(Flow("CartPole-v1", algorithm).spaces, seed=1)
+    batch = {
+        "observations": np.ones((1, 4), np.float32),
+        "actions": np.array([0]),
+        "rewards": np.array([100.0]),
+        "next_observations": np.ones((1, 4), np.float32),
+        "terminations": np.array([True]),
+    }
+    biases = [0.0]
+    for _ in range(3):
+        state, metrics, _ = algorithm.update(state, [batch])
+        biases.append(float(state.params[0]["b"][0]))
+    # Adam's steps are about as large as the learning rate: 0.1, 0.05, 0.
+    assert np.diff(biases) == pytest.approx([0.1, 0.05, 0.0], rel=0.01)
+    assert metrics["charts/learning_rate"] == 0.0

@@ -54,6 +54,8 @@ class DQN:
     """Sizes of the hidden layers."""
     learning_rate: float = 2.3e-3
     """Of the optimiser Adam."""
+    decay: int = 0
+    """In how many updates it falls to nothing, in a straight line; 0: it stays."""
     gamma: float = 0.99
     """How much a reward is worth one step later."""
     target_every: int = 128
@@ -66,6 +68,12 @@ class DQN:
     """Which part of the training exploration takes."""
     double: bool = True
     """Whether the network chooses the action that the target network judges."""
+    huber: bool = False
+    """Whether large errors count by their size and not by its square.
+
+    That keeps updates small where rewards are, too. Where the end of an episode is all
+    there is to learn from it takes ends for outliers, and values grow without bound.
+    """
 
     name = "DQN"
     uses_replay = True
@@ -128,11 +136,18 @@ class DQN:
             "losses/td_loss": float(losses.mean()),
             "losses/q_values": float(values.mean()),
         }
+        if self.decay:
+            rate = self._rate(state.updates)
+            metrics["charts/learning_rate"] = float(rate)
         return state, metrics, list(np.asarray(errors))
 
     @cached_property
     def _optimiser(self) -> optax.GradientTransformation:
-        return optax.adam(self.learning_rate)
+        return optax.adam(self._rate if self.decay else self.learning_rate)
+
+    @cached_property
+    def _rate(self) -> Any:  # noqa: ANN401
+        return optax.linear_schedule(self.learning_rate, 0.0, self.decay)
 
     @cached_property
     def _updates(self) -> Any:  # noqa: ANN401
@@ -168,7 +183,8 @@ class DQN:
         values = apply_mlp(params, rows, jnp)
         chosen = jnp.take_along_axis(values, batch["actions"][:, None], axis=1)[:, 0]
         errors = chosen - jax.lax.stop_gradient(wanted)
-        loss = jnp.mean(batch["importance"] * optax.losses.huber_loss(errors))
+        measure = optax.losses.huber_loss if self.huber else optax.losses.l2_loss
+        loss = jnp.mean(batch["importance"] * measure(errors))
         return loss, (loss, chosen, errors)
 
     # -- learning in two halves, for a parameter server -------------------------------
