@@ -138,7 +138,8 @@ class Flow:
         try:
             spec = find_spec(self.env)
         except (gym.error.Error, ImportError) as error:
-            msg = f"there is no environment {self.env!r}: {error}"
+            reason = str(error).rstrip(".")
+            msg = f"there is no environment {self.env!r}: {reason}"
             raise FlowError(msg, "`gymnasium.pprint_registry()` lists them.") from error
         return Recipe(spec, dict(self.env_kwargs))
 
