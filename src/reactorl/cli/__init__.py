@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line: ``reactorl run``, ``check``, ``fmt``; one file per command."""
+"""The command line: ``reactorl run``, ``train`` and others; one file per command."""

@@ -25,6 +25,10 @@ COMMANDS = {
     "run": "run a program",
     "check": "say everything that is wrong with programs, without running them",
     "fmt": "format programs in place; comments and meaning stay",
+    "train": "train an algorithm on an environment",
+    "eval": "play episodes with what a run has learned",
+    "runs": "list the runs there are",
+    "plot": "draw the curves of runs into one picture",
 }
 
 _EXAMPLES = """\
@@ -33,6 +37,7 @@ examples:
   reactorl run hello.lf --fast       the same, without waiting for physical time
   reactorl check src/*.lf            find mistakes in all these files
   reactorl fmt --check src           for CI: is everything below src formatted?
+  reactorl train dqn --seed 1        train DQN on CartPole-v1
 
 'reactorl COMMAND --help' tells more about a command.
 """
@@ -83,7 +88,8 @@ def entry() -> NoReturn:
 def _parser(args: Sequence[str]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="reactorl",
-        description="Run, check and format Lingua Franca programs (Python target).",
+        description="Run, check and format Lingua Franca programs (Python target), "
+        "and train by reinforcement learning.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -119,12 +119,14 @@ def write_checkpoint(path: Path, data: Data, flow: Flow) -> None:
     replace(path, write)
 
 
-def replace(path: Path, write: Callable[[IO[bytes]], None]) -> None:
+def replace(
+    path: Path, content: bytes | memoryview | Callable[[IO[bytes]], None]
+) -> None:
     """Give a path new content as a whole: nobody ever finds a part of it.
 
     Args:
         path: Where.
-        write: Is called with the file to write to.
+        content: What is to be there; or what writes it, called with the file.
 
     Raises:
         OSError: It cannot be written; what was there is still there.
@@ -132,7 +134,10 @@ def replace(path: Path, write: Callable[[IO[bytes]], None]) -> None:
     beside = path.with_name(f".{path.name}.new")
     try:
         with beside.open("wb") as file:
-            write(file)
+            if callable(content):
+                content(file)
+            else:
+                file.write(content)
             file.flush()
             os.fsync(file.fileno())
         beside.replace(path)

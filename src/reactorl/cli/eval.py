@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``reactorl eval``: play episodes with what a run has learned."""
+
+from __future__ import annotations
+
+import argparse
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reactorl.cli.needs import fail, missing
+from reactorl.cli.train import NEEDED, saved_settings
+
+if TYPE_CHECKING:
+    from reactorl.rl.training.rundir import RunDirectory
+
+DESCRIPTION = """\
+Play episodes with what a run has learned, without exploring, and say what they came to.
+With --capture-video each becomes a picture that moves, in the run's directory.
+
+exit status: 0, or 2 if there is no such run or it cannot be played.
+"""
+SEED = 3_000_000
+"""Where seeds begin that nothing else plays."""
+
+
+def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the parser of this command."""
+    parser = subparsers.add_parser(
+        "eval",
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("run", type=Path, metavar="RUN", help="the run's directory")
+    parser.add_argument(
+        "--episodes",
+        type=_count,
+        default=20,
+        metavar="N",
+        help="how many (default: 20)",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=SEED, metavar="N", help="of the first episode"
+    )
+    parser.add_argument(
+        "--capture-video",
+        action="store_true",
+        help="keep each episode as a GIF in RUN/videos",
+    )
+    parser.set_defaults(command=command)
+
+
+def command(args: argparse.Namespace) -> int:
+    """Play; return the exit status."""
+    lacking = missing(NEEDED, "eval")
+    if lacking:
+        return fail(lacking)
+    import gymnasium as gym
+
+    from reactorl.rl.training.algorithm import FlowError
+    from reactorl.rl.training.checkpoint import CheckpointError
+    from reactorl.rl.training.rundir import RunDirectory, RunError
+
+    try:
+        return _play(RunDirectory.open(args.run), args)
+    except (FlowError, CheckpointError, RunError) as error:
+        return fail(error)
+    except gym.error.DependencyNotInstalled as error:
+        return fail(f"the environment cannot be drawn: {error}")
+    except OSError as error:
+        return fail(
+            f"{error.filename or args.run}: {(error.strerror or '').lower()}", 1
+        )
+
+
+def _play(run: RunDirectory, args: argparse.Namespace) -> int:
+    from reactorl.rl.algo.registry import settings_of
+    from reactorl.rl.recipes import Recipe, find_spec
+    from reactorl.rl.training.checkpoint import read_checkpoint
+    from reactorl.rl.training.scoring import play
+
+    name = run.config["algorithm"]
+    flow = saved_settings(run, name, settings_of(name)).flow()
+    saved = read_checkpoint(run.checkpoint, flow).data
+    algorithm = flow.algorithm
+    like = algorithm.begin(flow.spaces, flow.seed)
+    learned = saved["parts"]["main.learner"]["state"]
+    weights = algorithm.weights(algorithm.restored(like, learned))
+    maker, film = flow.maker, None
+    if args.capture_video:
+        film = Film(run.path / "videos")
+        maker = Recipe(find_spec(run.env_id), {"render_mode": "rgb_array"})
+    episodes = play(
+        maker,
+        algorithm,
+        weights,
+        episodes=args.episodes,
+        seed=args.seed,
+        watch=None if film is None else film.take,
+    )
+    scores = [episode.score for episode in episodes]
+    steps = int(saved["round"]) * flow.steps_per_round
+    print(f"{run.path} after {steps:,} steps: {len(scores)} episodes")
+    mean = sum(scores) / len(scores)
+    print(f"  return  mean {mean:.6g}, least {min(scores):g}, most {max(scores):g}")
+    lengths = [episode.length for episode in episodes]
+    print(f"  length  mean {sum(lengths) / len(lengths):.6g}")
+    if film is not None:
+        film.save(lengths)
+        print(f"  videos  {film.directory}")
+    return 0
+
+
+class Film:
+    """Pictures of one environment, in order."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self._frames: list[Any] = []
+        self._pause = 33
+
+    def take(self, env: Any) -> None:  # noqa: ANN401
+        """Take a picture of it as it is."""
+        self._frames.append(env.render())
+        fps = env.metadata.get("render_fps") or 30
+        self._pause = max(20, round(1000 / fps))  # viewers show none shorter
+
+    def save(self, lengths: list[int]) -> None:
+        """Keep episodes of these lengths, each as a file."""
+        from PIL import Image
+
+        from reactorl.rl.training.checkpoint import replace
+
+        self.directory.mkdir(exist_ok=True)
+        frames = iter(self._frames)
+        for number, length in enumerate(lengths):
+            # An episode has one picture more than steps: where it ended.
+            first, *rest = (Image.fromarray(next(frames)) for _ in range(length + 1))
+
+            picture = io.BytesIO()
+            first.save(
+                picture,
+                format="GIF",
+                save_all=True,
+                append_images=rest,
+                duration=self._pause,
+            )
+            replace(self.directory / f"episode-{number:03}.gif", picture.getbuffer())
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        msg = f"'{text}' is not a number from 1"
+        raise argparse.ArgumentTypeError(msg)
+    return int(text)

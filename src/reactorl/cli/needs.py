@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Packages that only some commands need, and mistakes that end a command."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def missing(packages: Sequence[str], command: str) -> str:
+    """Return what to say if packages are not installed; nothing if all are."""
+    absent = [name for name in packages if find_spec(name) is None]
+    if not absent:
+        return ""
+    names = ", ".join(absent)
+    return (
+        f"'reactorl {command}' needs {names}, not installed here. "
+        "Install what training needs: pip install 'reactorl[train]'"
+    )
+
+
+def fail(what: object, status: int = 2) -> int:
+    """Say what is wrong, in one message; return the exit status."""
+    sys.stdout.flush()
+    print(f"reactorl: {what}", file=sys.stderr)
+    return status

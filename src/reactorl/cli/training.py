@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A training from its first round to its summary: what ``reactorl train`` does."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from contextlib import ExitStack, contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from reactorl import ReactorlError
+from reactorl.cli.needs import fail
+from reactorl.cli.progress import Display, Progress, duration, table
+from reactorl.cli.train import check_options, tracked
+from reactorl.rl.training.checkpoint import read_checkpoint, replace, write_checkpoint
+from reactorl.rl.training.curves import draw, read_curve
+from reactorl.rl.training.flow import Run
+from reactorl.rl.training.logs import FINAL, RETURN, Logs, numbers
+from reactorl.rl.training.rundir import RunDirectory
+from reactorl.rl.training.scoring import play
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from reactorl.cli.train import Options
+    from reactorl.rl.algo.settings import Settings
+    from reactorl.rl.training.flow import Flow
+
+FINAL_SEED = 2_000_000
+"""What the final score adds to the seed: neither training nor evaluation play these."""
+
+
+def train(
+    name: str,
+    settings: Settings,
+    options: Options,
+    resumed: RunDirectory | None,
+    line: Sequence[str],
+) -> int:
+    """Train; return the exit status.
+
+    Raises:
+        FlowError: The settings do not fit together.
+        CheckpointError: The run to go on with has no checkpoint that can be used.
+        RunError: The run's directory cannot be made or used.
+    """
+    # Everything that can be refused is, before anything is written.
+    flow = settings.flow()
+    flow.check()
+    check_options(options)
+    with ExitStack() as stack:
+        saved: Any = None
+        directory = resumed
+        if directory is None:
+            directory = RunDirectory.create(
+                options.runs_dir, algorithm=name, settings=settings, command=line
+            )
+        stack.callback(os.close, directory.lock())
+        if resumed is not None:
+            saved = read_checkpoint(directory.checkpoint, flow).data
+        track = tracked(options, settings, directory.path.name)
+        training = _Training(flow, options, directory, saved, track)
+        try:
+            return training.run()
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            where = directory.path
+            return fail(f"{where}: nothing more can be written: {reason}. "
+                        f"{training.last_checkpoint}", 1)  # fmt: skip
+        except ReactorlError as error:
+            from reactorl.cli.failures import explain
+
+            print(explain(error), file=sys.stderr, end="")
+            return fail(f"the training failed. {training.last_checkpoint}", 1)
+
+
+class _Training:
+    """One training under way, with all that is around it."""
+
+    def __init__(
+        self,
+        flow: Flow,
+        options: Options,
+        directory: RunDirectory,
+        saved: Any,  # noqa: ANN401
+        track: Any,  # noqa: ANN401
+    ) -> None:
+        self.flow = flow
+        self.options = options
+        self.directory = directory
+        self.saved = saved
+        self.track = track
+        self.kept = 0 if saved is None else int(saved["round"])
+
+    @property
+    def last_checkpoint(self) -> str:
+        """Where one can go on."""
+        if not self.kept:
+            return "There is no checkpoint yet."
+        steps = self.kept * self.flow.steps_per_round
+        path = self.directory.path
+        return (
+            f"The last complete checkpoint is of step {steps}; go on from it with "
+            f"--resume {path}."
+        )
+
+    def run(self) -> int:
+        flow, options = self.flow, self.options
+        steps = flow.steps_per_round
+        if not self.kept:
+            self._write_graph()
+        with ExitStack() as stack:
+            run = Run(flow, workers=options.workers, saved=self.saved)
+            self.saved = None  # the run has it
+            logs = Logs(
+                self.directory.path,
+                rounds=flow.rounds,
+                done=self.kept * steps,
+                track=self.track,
+            )
+            stack.callback(logs.close)
+            every = max(1, options.checkpoint_every // steps)
+            progress = Progress(flow, run.done, self._returns())
+            with _asked_to_stop() as asked, run:
+                with Display(progress) as display:
+                    while run.done < flow.rounds and not asked:
+                        found = run.step()
+                        logs.add(found, found.number * steps)
+                        progress.add(found)
+                        display.update()
+                        if found.number % every == 0:
+                            self._keep(run, logs)
+                    if asked:
+                        progress.note = "stopping: writing a checkpoint"
+                self._keep(run, logs)
+                weights = run.weights
+            over = run.done == flow.rounds
+            score = self._final(weights, logs, run.done * steps) if over else None
+            seconds = logs.seconds
+            logs.flush()
+        self._draw()
+        self._summary(progress, score, seconds, over=over)
+        return 0 if over else 128 + asked[0]
+
+    def _returns(self) -> Iterator[float]:
+        """Yield what episodes came to before this process took over."""
+        if self.kept:
+            rows = numbers(self.directory.metrics)
+            yield from (value for _, _, key, value in rows if key == RETURN)
+
+    def _keep(self, run: Run, logs: Logs) -> None:
+        if self.kept == run.done:
+            return
+        logs.flush()
+        write_checkpoint(self.directory.checkpoint, run.save(), self.flow)
+        self.kept = run.done
+
+    def _final(self, weights: Any, logs: Logs, step: int) -> Sequence[float] | None:  # noqa: ANN401
+        if self.options.final_episodes < 1:
+            return None
+        episodes = play(
+            self.flow.maker,
+            self.flow.algorithm,
+            weights,
+            episodes=self.options.final_episodes,
+            seed=self.flow.seed + FINAL_SEED,
+        )
+        scores = [episode.score for episode in episodes]
+        logs.number(step, FINAL, sum(scores) / len(scores))
+        return scores
+
+    # -- what is left to see ----------------------------------------------------------
+
+    def _write_graph(self) -> None:
+        graph = getattr(self.flow, "graph", None)
+        if graph is None:
+            return
+        text = f"# {self.directory.path.name}\n\n```mermaid\n{graph()}\n```\n"
+        replace(self.directory.path / "dataflow.md", text.encode())
+
+    def _draw(self) -> None:
+        path = self.directory.path
+        curve = read_curve(path.name, self.directory.metrics)
+        title = f"{self.flow.algorithm.name} on {self.directory.env_id}"
+        draw([curve], title, [path / "curve.png", path / "curve.svg"])
+
+    def _summary(
+        self,
+        progress: Progress,
+        scores: Sequence[float] | None,
+        seconds: float,
+        *,
+        over: bool,
+    ) -> None:
+        path = self.directory.path
+        rows = [
+            *(r for r in progress.rows if r[0] in ("steps", "return, last 100")),
+            ("time", duration(seconds)),
+        ]
+        if scores:
+            mean, least = sum(scores) / len(scores), min(scores)
+            many = len(scores)
+            rows.append(
+                ("score", f"{mean:.4g}, mean of {many} episodes (least {least:g})")
+            )
+        rows += [
+            ("curve", str(path / "curve.png")),
+            ("dataflow", str(path / "dataflow.md")),
+            ("TensorBoard", f"tensorboard --logdir {path.parent}"),
+            ("checkpoint", str(self.directory.checkpoint)),
+            ("watch it", f"reactorl eval {path} --episodes 20"),
+        ]
+        if not over:
+            name = self.directory.config["algorithm"]
+            rows.append(("go on", f"reactorl train {name} --resume {path}"))
+        what = f"{self.flow.algorithm.name} on {self.directory.env_id}"
+        print(f"{what}: {'done' if over else 'stopped'}\n{table(rows)}", flush=True)
+
+
+@contextmanager
+def _asked_to_stop() -> Iterator[list[int]]:
+    """Yield a list that gets the number of a signal which asks to stop.
+
+    A second one ends at once: whoever is in a hurry has the last checkpoint.
+    """
+    asked: list[int] = []
+    before: dict[int, Any] = {}
+
+    def ask(number: int, _frame: object) -> None:
+        if asked:
+            raise KeyboardInterrupt
+        asked.append(number)
+
+    with suppress(ValueError):  # not in the main thread: nobody sends signals there
+        for wanted in (signal.SIGINT, signal.SIGTERM):
+            before[wanted] = signal.signal(wanted, ask)
+    try:
+        yield asked
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
