@@ -9,7 +9,7 @@
 # Settings:
 #   PYTHON      the interpreter .venv/gil is made from
 #   FT_PYTHON   the interpreter .venv/ft is made from, instead of looking for one
-#   ARGS        further arguments for pytest, the benchmarks or the demo
+#   ARGS        further arguments for pytest, the benchmarks or the training
 #   PGO=1       benchmark with an optimized build of 3.14t (.venv/ft-pgo)
 
 PYTHON ?= python3
@@ -89,8 +89,9 @@ grammar: .venv/gil/.deps ## Generate the tables of the LF grammar anew
 FT_BENCH := $(if $(PGO),ft-pgo,ft)
 
 .PHONY: train bench-runtime bench-lf bench-vector bench-atari
-train: .venv/gil/.built ## Run the demonstration
-	.venv/gil/bin/python examples/cartpole_rollouts.py $(ARGS)
+train: .venv/gil/.built ## Train DQN on CartPole-v1, and say where to look
+	.venv/gil/bin/python -m reactorl train dqn --env-id CartPole-v1 --num-envs 16 \
+	  --seed 1 --workers 2 $(ARGS)
 
 bench-runtime: .venv/gil/.bench .venv/$(FT_BENCH)/.bench ## Compare the runtime with others
 	.venv/gil/bin/python -m benchmarks.runtime --gil $(CURDIR)/.venv/gil/bin/python \

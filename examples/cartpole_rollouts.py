@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parallel rollouts that learn: the cross-entropy method on CartPole.
 
-Run it with ``make train``, or directly::
+Run it::
 
     python examples/cartpole_rollouts.py --num-envs 32 --workers 4 --seed 7
 
