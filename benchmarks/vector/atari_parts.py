@@ -46,6 +46,7 @@ VARIANTS = {
     "theirs": "Gymnasium's wrappers",
     "ours": "our preprocessing, Gymnasium's stack",
 }
+KINDS = ("plain", "watched")
 PACKAGES = ("ale-py", "opencv-python-headless", "opencv-python")
 BEGIN, END = "<!-- measured -->", "<!-- end -->"
 
@@ -238,8 +239,8 @@ def _typical(values: Iterable[float]) -> float:
     return quantiles(known, n=4)[0]
 
 
-def facts_text(found: dict[tuple[str, str], list[dict[str, Any]]]) -> str:
-    """Return what was measured on, in a line."""
+def facts_text(found: dict[tuple[str, str], list[dict[str, Any]]], load: float) -> str:
+    """Return what was measured on, and what the load was before."""
     machine = machine_facts()
     pythons = {}
     for sets in found.values():
@@ -255,8 +256,15 @@ def facts_text(found: dict[tuple[str, str], list[dict[str, Any]]]) -> str:
         f"{GAME}, {machine['cpu']}, {machine['usable_cores']} cores, "
         f"{machine['system']}; {'; '.join(pythons.values())}; gymnasium {gymnasium}. "
         f"Lower quartiles of {SETS} x {SLICES} slices of {STEPS} steps, processes in "
-        "turns; slices in which others used the processor are left out."
+        f"turns; {_left(found)} were left out, as an episode ended or others used the "
+        f"processor. Load before: {load:.1f}."
     )
+
+
+def _left(found: dict[tuple[str, str], list[dict[str, Any]]]) -> str:
+    """Return which share of slices is missing."""
+    each = [one[k] for sets in found.values() for one in sets for k in KINDS]
+    return f"{1 - sum(map(len, each)) / (len(each) * SLICES):.0%}"
 
 
 def write(path: Path, lines: list[str]) -> None:
@@ -287,7 +295,7 @@ def main() -> None:
         print(f"set {number + 1} of {SETS}", file=sys.stderr)
         for python, variant in chosen:
             found[python, variant].append(ask(python, variant))
-    lines = ["", *table(found), "", facts_text(found), ""]
+    lines = ["", *table(found), "", facts_text(found, load), ""]
     print("\n".join(lines))
     if options.write is not None:
         write(options.write, lines)
