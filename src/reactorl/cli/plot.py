@@ -31,7 +31,7 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         type=Path,
         default=Path("runs.png"),
         metavar="FILE",
-        help="a .png, .svg or .pdf file (default: runs.png)",
+        help="a .png or .svg file (default: runs.png)",
     )
     parser.set_defaults(command=command)
 

@@ -37,7 +37,7 @@ class Settings:
     take turns; 1 or more, they work side by side."""
     eval_every: int = 4_000
     """How many steps from one evaluation to the next; 0: none."""
-    eval_episodes: int = 10
+    eval_episodes: int = 4
     """How many episodes an evaluation has."""
 
     @property

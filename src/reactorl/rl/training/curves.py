@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 DASHES = ("-", "--", "-.", ":")
-KINDS = ("png", "svg", "pdf")
+KINDS = ("png", "svg")
 WINDOW = 100
 """How many episodes a point of the curve is the mean of."""
 
