@@ -29,7 +29,7 @@ help: ## List the targets
 
 # --- Tests --------------------------------------------------------------------------
 
-.PHONY: test test-cpp test-gil test-ft sanitize
+.PHONY: test test-cpp test-gil test-ft test-slow sanitize
 test: test-cpp test-gil test-ft ## Run all tests, on both kinds of Python
 
 test-gil: .venv/gil/.built ## Run the Python tests on the machine's CPython
@@ -37,6 +37,10 @@ test-gil: .venv/gil/.built ## Run the Python tests on the machine's CPython
 
 test-ft: .venv/ft/.built ## Run the Python tests on free-threaded CPython
 	.venv/ft/bin/python -m pytest $(ARGS)
+
+test-slow: .venv/gil/.built .venv/ft/.built ## Train to the stated returns, and soak; takes an hour
+	.venv/gil/bin/python -m pytest -m slow --timeout 3600 $(ARGS)
+	.venv/ft/bin/python -m pytest -m slow --timeout 3600 $(ARGS)
 
 comma := ,
 
@@ -88,7 +92,7 @@ grammar: .venv/gil/.deps ## Generate the tables of the LF grammar anew
 
 FT_BENCH := $(if $(PGO),ft-pgo,ft)
 
-.PHONY: train bench-runtime bench-lf bench-vector bench-atari
+.PHONY: train bench-runtime bench-lf bench-vector bench-training bench-atari
 train: .venv/gil/.built ## Train DQN on CartPole-v1, and say where to look
 	.venv/gil/bin/python -m reactorl train dqn --env-id CartPole-v1 --num-envs 16 \
 	  --seed 1 --workers 2 $(ARGS)

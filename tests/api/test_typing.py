@@ -38,12 +38,10 @@ def check(program: Path, cache: Path) -> list[tuple[int, str]]:
     ]
 
 
-@pytest.mark.slow
 def test_good_programs_have_no_type_errors(tmp_path: Path) -> None:
     assert check(HERE / "typed_programs.py", tmp_path) == []
 
 
-@pytest.mark.slow
 def test_each_marked_mistake_is_found_and_nothing_else(tmp_path: Path) -> None:
     source = (HERE / "ill_typed_programs.py").read_text()
     program = tmp_path / "ill_typed_programs.py"

@@ -14,7 +14,6 @@ pytest.importorskip("atheris", reason="it has no wheel for this Python")
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.slow
 def test_no_text_gives_anything_but_a_program_or_diagnostics(tmp_path: Path) -> None:
     corpus = tmp_path / "corpus"
     corpus.mkdir()

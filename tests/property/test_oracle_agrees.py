@@ -58,7 +58,6 @@ def test_programs_from_seeds_give_the_oracles_trace(seed: int) -> None:
         assert_same_trace(actual, expected)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("first", range(1000, 3000, 100))
 def test_many_programs_from_seeds_give_the_oracles_trace(first: int) -> None:
     for seed in range(first, first + 100):
