@@ -72,7 +72,11 @@ class IMPALA:
     max_grad_norm: float = 0.5
     """How long a gradient may be."""
     reward_scale: float = 1.0
-    """What rewards are multiplied by for learning; scores are not."""
+    """What rewards are multiplied by for learning; scores are not.
+
+    Where values are large, gradients of the critic leave little of ``max_grad_norm`` to
+    the actor: choose it such that values are around 10 or less.
+    """
 
     name = "IMPALA"
     uses_replay = False

@@ -91,7 +91,11 @@ class PPO:
     norm_obs: bool = False
     """Whether observations get mean 0 and deviation 1, as seen so far."""
     reward_scale: float = 1.0
-    """What rewards are multiplied by for learning; scores are not."""
+    """What rewards are multiplied by for learning; scores are not.
+
+    Where values are large, gradients of the critic leave little of ``max_grad_norm`` to
+    the actor: choose it such that values are around 10 or less.
+    """
 
     name = "PPO"
     uses_replay = False
