@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 ALGORITHMS: Final = {
     "dqn": "reactorl.rl.algo.settings:DQNSettings",
+    "impala": "reactorl.rl.algo.policy_settings:IMPALASettings",
+    "ppo": "reactorl.rl.algo.policy_settings:PPOSettings",
+    "q-learning": "reactorl.rl.algo.policy_settings:QLearningSettings",
 }
 
 
