@@ -3,7 +3,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -318,3 +322,51 @@ def test_the_learning_rate_falls_to_nothing_in_a_straight_line() -> None:
     # Adam's steps are about as large as the learning rate: 0.1, 0.05, 0.
     assert np.diff(biases) == pytest.approx([0.1, 0.05, 0.0], rel=0.01)
     assert metrics["charts/learning_rate"] == 0.0
+
+
+SCRIPT = """
+import hashlib
+import gymnasium as gym
+from reactorl.rl.training.flow import Run
+from tests.rl.test_flow import SMALL
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+flow = replace(SMALL, env=lambda: gym.make("CartPole-v1"))
+with Run(flow, workers={workers}, trace=True) as run:
+    list(run.rounds())
+print(run.session.result.digest)
+"""
+
+
+def test_traces_are_the_same_in_other_processes() -> None:
+    found = set()
+    for workers, seed in ((1, "1"), (2, "7")):
+        done = subprocess.run(
+            [sys.executable, "-c", SCRIPT.format(workers=workers)],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            cwd=Path(__file__).parents[2],
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=100,
+        )
+        found.add(done.stdout)
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize("name", FLOWS)
+def test_a_run_can_be_saved_again_before_it_goes_on(name: str) -> None:
+    flow = FLOWS[name]
+    with Run(flow) as run:
+        for _ in range(4):
+            run.step()
+        saved = run.save()
+    with Run(flow, saved=saved) as run:
+        again = run.save()
+    with Run(flow, saved=again) as run:
+        list(run.rounds())
+        assert bits(run.weights) == trained(flow)[0]

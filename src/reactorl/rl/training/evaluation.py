@@ -7,7 +7,7 @@ for it; and nothing that training depends on depends on it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -60,11 +60,11 @@ class EvaluationPlan:
     num_envs: int
     steps: int
     seed: int
-    maker: Maker
+    maker: Maker = field(repr=False)
     spaces: Spaces
     algorithm: Algorithm
-    weights: Weights
-    records: Records
+    weights: Weights = field(repr=False)
+    records: Records = field(repr=False)
 
 
 class Evaluation(Reactor):

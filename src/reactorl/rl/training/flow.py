@@ -113,7 +113,7 @@ class Flow:
             ``server``, ``evaluation``; with the same ports and parameters.
     """
 
-    env: str | Maker
+    env: str | Maker = field(repr=False)  # a function's text has its address
     algorithm: Algorithm
     num_envs: int = 16
     rollouts: int = 4

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from reactorl import Input, Output, Reactor, param, reaction, startup
@@ -21,11 +21,11 @@ class LearnerPlan:
     """What a learner is to do."""
 
     algorithm: Algorithm
-    state: State
+    state: State = field(repr=False)
     """To begin with."""
     lag: int
     """How many rounds weights are on their way; those are part of the state."""
-    records: Records
+    records: Records = field(repr=False)
 
 
 class Teacher(Reactor):

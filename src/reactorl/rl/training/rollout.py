@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class RolloutPlan:
     """What all rollouts of a flow are to do."""
 
-    maker: Maker
+    maker: Maker = field(repr=False)
     spaces: Spaces
     algorithm: Algorithm
     num_envs: int
@@ -39,10 +39,10 @@ class RolloutPlan:
     """Of each environment, in a round."""
     rounds: int
     """How many there will be: exploration depends on how much is left."""
-    weights: Weights
+    weights: Weights = field(repr=False)
     """To begin with."""
     env_seed: int
-    records: Records
+    records: Records = field(repr=False)
 
 
 class Rollout(Reactor):
@@ -172,6 +172,9 @@ class Rollout(Reactor):
     def _load(self, saved: Data) -> None:
         assert self.company is not None
         self.current = saved["weights"]
+        if saved["sent"] is not None:  # for whoever saves before the next round
+            self.sent = Trajectory.restored(saved["sent"])
+            self.sent_at = saved["sent_at"]
         set_random_state(self.np_random, saved["random"])
         self.scores[:] = saved["scores"]
         self.lengths[:] = saved["lengths"]

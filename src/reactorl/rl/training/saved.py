@@ -34,6 +34,10 @@ class Records:
         self._saved = dict(saved or {})
         self._keepers: dict[str, Keeper] = {}
 
+    def __repr__(self) -> str:
+        # Part of what identifies a program: the same for all of its runs.
+        return "Records()"
+
     def enter(self, name: str, keeper: Keeper) -> Data | None:
         """Note a part; return what it is to begin with, None if with nothing."""
         self._keepers[name] = keeper
