@@ -64,14 +64,12 @@ def test_strategies_make_every_node_with_every_field() -> None:
 
     # Parts by themselves as well, or rare fields would take thousands of files. What
     # Hypothesis draws depends on which modules are loaded, so there is some to spare.
+    for strategy in (trees.files, trees.dicts, trees.modes, trees.reactions):
+        _sample(strategy, seen, 300)
     for strategy in (
-        trees.files,
         trees.imports,
         trees.targets,
         trees.preambles,
-        trees.dicts,
-        trees.modes,
-        trees.reactions,
         trees.states,
         trees.methods,
         trees.timers,
@@ -80,7 +78,7 @@ def test_strategies_make_every_node_with_every_field() -> None:
         trees.instances,
         trees.connections,
     ):
-        _sample(strategy, seen)
+        _sample(strategy, seen, 60)
 
     missing = [
         f"{kind.__name__}.{name}: {sorted(map(str, wanted - found))}"
@@ -92,11 +90,13 @@ def test_strategies_make_every_node_with_every_field() -> None:
 
 
 def _sample(
-    strategy: st.SearchStrategy[syntax.Node], seen: dict[str, set[object]]
+    strategy: st.SearchStrategy[syntax.Node],
+    seen: dict[str, set[object]],
+    examples: int,
 ) -> None:
     @given(tree=strategy)
     @settings(
-        max_examples=300,
+        max_examples=examples,
         derandomize=True,
         database=None,
         deadline=None,
