@@ -30,10 +30,12 @@ help: ## List the targets
 # --- Tests --------------------------------------------------------------------------
 
 .PHONY: test test-cpp test-gil test-ft test-slow sanitize
-# The two Pythons are tested at the same time: most tests use one core.
+# The two Pythons are tested at the same time: most tests use one core. A shell ignores
+# Ctrl-C for what it runs in the background, and some tests press it.
 test: test-cpp .venv/gil/.built .venv/ft/.built ## Run all tests, on both kinds of Python
 	@mkdir -p build; echo "Both Pythons are tested at once; what 3.14t says comes second."; \
-	.venv/ft/bin/python -m pytest $(ARGS) > build/test-ft.log 2>&1 & ft=$$!; \
+	env --default-signal=INT .venv/ft/bin/python -m pytest $(ARGS) \
+	  > build/test-ft.log 2>&1 & ft=$$!; \
 	trap 'kill $$ft 2>/dev/null || true' INT TERM; \
 	gil=0; .venv/gil/bin/python -m pytest $(ARGS) || gil=$$?; \
 	free=0; wait $$ft || free=$$?; cat build/test-ft.log; \

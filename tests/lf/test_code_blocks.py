@@ -73,6 +73,8 @@ def test_block_is(code: str) -> None:
         (" x() # why =} }", " x() # why "),
         (" x() # why =} deadline(1 s) {= =}", " x() # why "),
         (" x() # why =} // more", " x() # why "),
+        (" x() # why =} + 2] A()", " x() # why "),
+        (" x() # why =} + {= y =}] A()", " x() # why "),
         ("1 # one =}, q = 2)", "1 # one "),
         (" # {x=} =}", " # {x=} "),
         (" print(f'{x =}", " print(f'{x "),

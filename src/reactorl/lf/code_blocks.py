@@ -54,7 +54,8 @@ _LITERAL_STOP: Final = {
     '"""': re.compile(r'\\[^{}]|\{\{?|\}\}?|"""', re.DOTALL),
 }
 _COMMENT_END: Final = re.compile(r"\{[^{}]*=\}|=\}")
-_AFTER_END: Final = re.compile(r"[ \t\r]*(?:(\w+)|$|[;,)\]}@#]|//|/\*)")
+# What may stand behind a block; in a width it is a term, and more may be added.
+_AFTER_END: Final = re.compile(r"[ \t\r]*(?:(\w+)|$|[;,)\]}@#]|//|/\*|\+[ \t]*[\w{])")
 _LF_LINE: Final = re.compile(
     r"""[ \t]*(?:
         (?:reaction|mutation)\b
