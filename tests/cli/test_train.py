@@ -143,6 +143,7 @@ def test_a_run_leaves_pictures_and_the_dataflow(run: Path) -> None:
     curve = read_curve("x", run / "metrics.csv")
     assert len(curve.returns) > 3
     assert curve.steps[-1] <= 640
+    assert np.all(np.diff(curve.steps) > 0)  # a line, not steps up and down
     assert len(curve.evaluated) >= 1
     assert not list(run.glob(".*"))
 

@@ -55,7 +55,10 @@ def read_curve(name: str, metrics: Path) -> Curve:
     last = np.arange(1, len(episodes) + 1)
     first = np.maximum(last - WINDOW, 0)
     means = (total[last] - total[first]) / (last - first)
-    return Curve(name, episodes[:, 0], means, evaluations[:, 0], evaluations[:, 1])
+    # Many episodes end in one round: where they all are known, there is one point.
+    known = np.append(episodes[1:, 0] != episodes[:-1, 0], [True] * (len(episodes) > 0))
+    steps, returns = episodes[known, 0], means[known]
+    return Curve(name, steps, returns, evaluations[:, 0], evaluations[:, 1])
 
 
 def draw(curves: Sequence[Curve], title: str, paths: Sequence[Path]) -> None:
