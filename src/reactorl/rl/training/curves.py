@@ -56,7 +56,8 @@ def read_curve(name: str, metrics: Path) -> Curve:
     first = np.maximum(last - WINDOW, 0)
     means = (total[last] - total[first]) / (last - first)
     # Many episodes end in one round: where they all are known, there is one point.
-    known = np.append(episodes[1:, 0] != episodes[:-1, 0], [True] * (len(episodes) > 0))
+    known = np.ones(len(episodes), dtype=bool)
+    known[:-1] = episodes[1:, 0] != episodes[:-1, 0]
     steps, returns = episodes[known, 0], means[known]
     return Curve(name, steps, returns, evaluations[:, 0], evaluations[:, 1])
 
