@@ -10,17 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from gymnasium.vector import AutoresetMode
-
 from reactorl import Input, Output, Reactor, param, reaction, shutdown, startup
-from reactorl.rl.arrays import Arrays
-from reactorl.rl.commands import Reset
-from reactorl.rl.company import Company
-from reactorl.rl.failures import EnvFailure
-from reactorl.rl.seat import Rules
-from reactorl.rl.training.cloning import heard, restore_env, saved_env, told
-from reactorl.rl.training.encoding import Encoder
+from reactorl.rl.training.env_block import EnvBlock
 from reactorl.rl.training.trajectory import Episode
 
 if TYPE_CHECKING:
@@ -78,7 +69,7 @@ class Evaluation(Reactor):
 
     def setup(self) -> None:
         """Have nothing to do yet."""
-        self.company: Company | None = None
+        self.envs: EnvBlock | None = None
         self.latest = self.plan.weights
         self.begun = 0  # in which round; 0: nothing is evaluated
         self.episodes: list[list[Episode]] = []
@@ -87,14 +78,7 @@ class Evaluation(Reactor):
     def make(self) -> None:
         """Make the environments."""
         plan = self.plan
-        makers = dict.fromkeys(range(plan.num_envs), plan.maker)
-        self.company = Company(makers, Rules(AutoresetMode.SAME_STEP))
-        for failure in self.company.unmade.values():
-            raise failure
-        self.encoder = Encoder(plan.spaces.observation)
-        self.arrays = Arrays.of(plan.spaces.observation, plan.num_envs)
-        for seat in self.company.seats:
-            seat.assign(self.arrays)
+        self.envs = EnvBlock(plan.maker, plan.spaces, plan.num_envs)
         saved = plan.records.enter(self.name, self)
         if saved is not None:
             self._load(saved)
@@ -107,7 +91,6 @@ class Evaluation(Reactor):
     @reaction(round, effects=[result])
     def go_on(self) -> None:
         """Begin an evaluation when it is time, and do some steps of it."""
-        assert self.company is not None
         number = self.round.value
         if not self.begun and number % self.plan.every == 0:
             self._begin(number)
@@ -124,56 +107,37 @@ class Evaluation(Reactor):
         return -(-self.plan.episodes // self.plan.num_envs)
 
     def _begin(self, number: int) -> None:
-        assert self.company is not None
+        assert self.envs is not None
         plan = self.plan
         self.begun = number
         self.judged = self.latest
         self.episodes = [[] for _ in range(plan.num_envs)]
-        self.scores = np.zeros(plan.num_envs)
-        self.lengths = np.zeros(plan.num_envs, dtype=np.int64)
-        seeds = [plan.seed + index for index in range(plan.num_envs)]
-        for reply in self.company.obey(Reset(seeds, None)).values():
-            if isinstance(reply, EnvFailure):
-                raise reply
+        self.envs.reset(range(plan.seed, plan.seed + plan.num_envs))
 
     def _steps(self) -> None:
-        assert self.company is not None
+        assert self.envs is not None
         for _ in range(self.plan.steps):
-            observations = self.encoder.batch(self.arrays.observations.copy())
+            observations = self.envs.observations()
             actions = self.plan.algorithm.act_best(self.judged, observations)
-            for reply in self.company.step(list(actions)).values():
-                if isinstance(reply, EnvFailure):
-                    raise reply.at(str(self.tag))
-            rewards, terminations, truncations = self.arrays.results()
-            self.scores += rewards
-            self.lengths += 1
-            for index in np.flatnonzero(terminations | truncations):
-                episode = Episode(float(self.scores[index]), int(self.lengths[index]))
+            for index, episode in self.envs.step(actions, str(self.tag))[1]:
                 self.episodes[index].append(episode)
-                self.scores[index] = self.lengths[index] = 0
 
     # -- between rounds ---------------------------------------------------------------
 
     def save(self) -> Data:
         """Return how far it is."""
-        assert self.company is not None
+        assert self.envs is not None
         data: dict[str, Any] = {"latest": self.latest, "begun": self.begun}
         if self.begun:
             data |= {
                 "judged": self.judged,
                 "episodes": [[[e.score, e.length] for e in m] for m in self.episodes],
-                "scores": self.scores.copy(),
-                "lengths": self.lengths.copy(),
-                "observations": [
-                    told(self.arrays.observations.row(i))
-                    for i in range(self.plan.num_envs)
-                ],
-                "envs": [saved_env(seat.env) for seat in self.company.seats],
+                "envs": self.envs.save(),
             }
         return data
 
     def _load(self, saved: Data) -> None:
-        assert self.company is not None
+        assert self.envs is not None
         self.latest, self.begun = saved["latest"], saved["begun"]
         if not self.begun:
             return
@@ -182,12 +146,7 @@ class Evaluation(Reactor):
         self.episodes = [
             [Episode(float(s), int(n)) for s, n in mine] for mine in saved["episodes"]
         ]
-        self.scores[:] = saved["scores"]
-        self.lengths[:] = saved["lengths"]
-        for index, row in enumerate(saved["observations"]):
-            self.arrays.observations.writer(index)(heard(row))
-        for seat, data in zip(self.company.seats, saved["envs"], strict=True):
-            restore_env(seat.env, data)
+        self.envs.load(saved["envs"])
 
     @reaction(shutdown)
     def close(self) -> None:
@@ -196,6 +155,6 @@ class Evaluation(Reactor):
 
     def teardown(self) -> None:
         """Close the environments, if that has not happened yet."""
-        company, self.company = self.company, None
-        if company is not None:
-            company.close()
+        envs, self.envs = self.envs, None
+        if envs is not None:
+            envs.close()

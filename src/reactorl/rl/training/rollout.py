@@ -7,16 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from gymnasium.vector import AutoresetMode
 
 from reactorl import Input, Output, Reactor, param, reaction, shutdown, startup
-from reactorl.rl.arrays import Arrays
-from reactorl.rl.commands import Reset
-from reactorl.rl.company import Company
-from reactorl.rl.failures import EnvFailure
-from reactorl.rl.seat import Rules
-from reactorl.rl.training.cloning import heard, restore_env, saved_env, told
-from reactorl.rl.training.encoding import Encoder
+from reactorl.rl.training.env_block import EnvBlock
 from reactorl.rl.training.saved import random_state, set_random_state
 from reactorl.rl.training.trajectory import Episode, Trajectory
 
@@ -60,27 +53,18 @@ class Rollout(Reactor):
 
     def setup(self) -> None:
         """Have no environments yet."""
-        self.company: Company | None = None
+        self.envs: EnvBlock | None = None
         self.current = self.plan.weights
         self.sent: Trajectory | None = None
         self.sent_at = 0
-        self.scores = np.zeros(self.plan.num_envs)
-        self.lengths = np.zeros(self.plan.num_envs, dtype=np.int64)
 
     @reaction(startup)
     def make(self) -> None:
         """Make the environments, on this reactor's home worker."""
         plan = self.plan
-        first = self.bank_index * plan.num_envs
-        makers = dict.fromkeys(range(plan.num_envs), plan.maker)
-        self.company = Company(makers, Rules(AutoresetMode.SAME_STEP))
-        self._raise_failures(self.company.unmade)
-        self.encoder = Encoder(plan.spaces.observation)
-        self.arrays = Arrays.of(plan.spaces.observation, plan.num_envs)
-        for seat in self.company.seats:
-            seat.assign(self.arrays)
-        seeds = [plan.env_seed + first + index for index in range(plan.num_envs)]
-        self._raise_failures(self.company.obey(Reset(seeds, None)))
+        self.envs = EnvBlock(plan.maker, plan.spaces, plan.num_envs)
+        first = plan.env_seed + self.bank_index * plan.num_envs
+        self.envs.reset(range(first, first + plan.num_envs))
         saved = plan.records.enter(self.name, self)
         if saved is not None:
             self._load(saved)
@@ -93,29 +77,19 @@ class Rollout(Reactor):
     @reaction(round, effects=[trajectory])
     def collect(self) -> None:
         """Step the environments, and send what came of it."""
-        plan, company, arrays = self.plan, self.company, self.arrays
-        assert company is not None
+        plan, envs = self.plan, self.envs
+        assert envs is not None
         progress = min(1.0, (self.round.value - 1) / plan.rounds)
         columns: dict[str, list[Any]] = {}
         episodes: list[Episode] = []
-        encode = self.encoder.batch
-        observations = encode(arrays.observations.copy())
+        observations = envs.observations()
         for _ in range(plan.steps):
             actions, extras = plan.algorithm.act(
                 self.current, observations, self.np_random, progress
             )
-            replies = company.step(list(actions))
-            after = encode(arrays.observations.copy())
-            reached = after
-            for index, reply in replies.items():
-                if isinstance(reply, EnvFailure):
-                    raise reply.at(str(self.tag))
-                if "final_obs" in reply[0]:
-                    if reached is after:
-                        reached = after.copy()
-                    reached[index] = self.encoder.one(reply[0]["final_obs"])
-            rewards, terminations, truncations = arrays.results()
-            self._count(rewards, terminations | truncations, episodes)
+            reached, ended = envs.step(actions, str(self.tag))
+            episodes += [episode for _, episode in ended]
+            rewards, terminations, truncations = envs.arrays.results()
             step = {
                 "observations": observations,
                 "actions": actions,
@@ -127,7 +101,8 @@ class Rollout(Reactor):
             }
             for name, value in step.items():
                 columns.setdefault(name, []).append(value)
-            observations = after
+            # Where an episode ended, the next one has begun.
+            observations = envs.observations() if ended else reached
         self.sent = Trajectory(
             {name: np.stack(values) for name, values in columns.items()},
             observations,
@@ -136,52 +111,27 @@ class Rollout(Reactor):
         self.sent_at = self.elapsed
         self.trajectory.set(self.sent)
 
-    def _count(self, rewards: Any, ended: Any, episodes: list[Episode]) -> None:  # noqa: ANN401
-        self.scores += rewards
-        self.lengths += 1
-        for index in np.flatnonzero(ended):
-            episodes.append(
-                Episode(float(self.scores[index]), int(self.lengths[index]))
-            )
-            self.scores[index] = 0.0
-            self.lengths[index] = 0
-
-    @staticmethod
-    def _raise_failures(replies: dict[int, Any]) -> None:
-        for reply in replies.values():
-            if isinstance(reply, EnvFailure):
-                raise reply
-
     # -- between rounds ---------------------------------------------------------------
 
     def save(self) -> Data:
         """Return everything that the next round depends on."""
-        assert self.company is not None
-        slots = self.arrays.observations
+        assert self.envs is not None
         return {
             "weights": self.current,
             "random": random_state(self.np_random),
-            "scores": self.scores.copy(),
-            "lengths": self.lengths.copy(),
-            "observations": [told(slots.row(i)) for i in range(self.plan.num_envs)],
-            "envs": [saved_env(seat.env) for seat in self.company.seats],
+            "envs": self.envs.save(),
             "sent": None if self.sent is None else self.sent.saved(),
             "sent_at": self.sent_at,
         }
 
     def _load(self, saved: Data) -> None:
-        assert self.company is not None
+        assert self.envs is not None
         self.current = saved["weights"]
         if saved["sent"] is not None:  # for whoever saves before the next round
             self.sent = Trajectory.restored(saved["sent"])
             self.sent_at = saved["sent_at"]
         set_random_state(self.np_random, saved["random"])
-        self.scores[:] = saved["scores"]
-        self.lengths[:] = saved["lengths"]
-        for index, row in enumerate(saved["observations"]):
-            self.arrays.observations.writer(index)(heard(row))
-        for seat, data in zip(self.company.seats, saved["envs"], strict=True):
-            restore_env(seat.env, data)
+        self.envs.load(saved["envs"])
 
     @reaction(shutdown)
     def close(self) -> None:
@@ -190,6 +140,6 @@ class Rollout(Reactor):
 
     def teardown(self) -> None:
         """Close the environments, if that has not happened yet."""
-        company, self.company = self.company, None
-        if company is not None:
-            company.close()
+        envs, self.envs = self.envs, None
+        if envs is not None:
+            envs.close()

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The environments of one part of a flow: stepped together, counted, saved."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from gymnasium.vector import AutoresetMode
+
+from reactorl.rl.arrays import Arrays
+from reactorl.rl.commands import Reset
+from reactorl.rl.company import Company
+from reactorl.rl.failures import EnvFailure
+from reactorl.rl.seat import Rules
+from reactorl.rl.training.cloning import heard, restore_env, saved_env, told
+from reactorl.rl.training.encoding import Encoder
+from reactorl.rl.training.trajectory import Episode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reactorl.rl.recipes import Maker
+    from reactorl.rl.training.algorithm import Array, Spaces
+    from reactorl.rl.training.saved import Data
+
+
+class EnvBlock:
+    """Some environments, reset at once when an episode ends.
+
+    Args:
+        maker: Makes one.
+        spaces: What it shows and takes.
+        count: How many.
+
+    Raises:
+        EnvFailure: One cannot be made.
+    """
+
+    def __init__(self, maker: Maker, spaces: Spaces, count: int) -> None:
+        makers = dict.fromkeys(range(count), maker)
+        self._company = Company(makers, Rules(AutoresetMode.SAME_STEP))
+        _raise_failures(self._company.unmade)
+        self._encoder = Encoder(spaces.observation)
+        self.arrays = Arrays.of(spaces.observation, count)
+        for seat in self._company.seats:
+            seat.assign(self.arrays)
+        self._scores = np.zeros(count)
+        self._lengths = np.zeros(count, dtype=np.int64)
+
+    def reset(self, seeds: Sequence[int]) -> None:
+        """Begin an episode in each; what was counted is forgotten."""
+        _raise_failures(self._company.obey(Reset(list(seeds), None)))
+        self._scores[:] = 0.0
+        self._lengths[:] = 0
+
+    def observations(self) -> Array:
+        """Return a copy of what all of them show, a row each."""
+        return self._encoder.batch(self.arrays.observations.copy())
+
+    def step(self, actions: Array, tag: str) -> tuple[Array, list[tuple[int, Episode]]]:
+        """Step all of them.
+
+        Args:
+            actions: One each.
+            tag: At which tag, for whoever fails.
+
+        Returns:
+            What the actions led to: where an episode ended the last observation of it;
+            and the episodes that ended, with who had them.
+
+        Raises:
+            EnvFailure: One failed.
+        """
+        replies = self._company.step(list(actions))
+        _raise_failures(replies, tag)
+        reached = self.observations()
+        for index, reply in replies.items():
+            if "final_obs" in reply[0]:
+                reached[index] = self._encoder.one(reply[0]["final_obs"])
+        arrays = self.arrays
+        self._scores += arrays.rewards
+        self._lengths += 1
+        ended = []
+        for place in np.flatnonzero(arrays.terminations | arrays.truncations):
+            who = int(place)
+            episode = Episode(float(self._scores[who]), int(self._lengths[who]))
+            ended.append((who, episode))
+            self._scores[who] = self._lengths[who] = 0
+        return reached, ended
+
+    def save(self) -> Data:
+        """Return the state of all of them as plain data."""
+        slots, seats = self.arrays.observations, self._company.seats
+        return {
+            "scores": self._scores.copy(),
+            "lengths": self._lengths.copy(),
+            "observations": [told(slots.row(seat.index)) for seat in seats],
+            "envs": [saved_env(seat.env) for seat in seats],
+        }
+
+    def load(self, saved: Data) -> None:
+        """Go on where others stopped; they must have been reset before."""
+        self._scores[:] = saved["scores"]
+        self._lengths[:] = saved["lengths"]
+        for index, row in enumerate(saved["observations"]):
+            self.arrays.observations.writer(index)(heard(row))
+        for seat, data in zip(self._company.seats, saved["envs"], strict=True):
+            restore_env(seat.env, data)
+
+    def close(self) -> None:
+        """Close all of them."""
+        self._company.close()
+
+
+def _raise_failures(replies: dict[int, Any], tag: str = "") -> None:
+    for reply in replies.values():
+        if isinstance(reply, EnvFailure):
+            raise reply.at(tag) if tag else reply
