@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Engines: what they are called, where they live, how they are drawn.
+
+An engine is an environment (a Python with pinned packages) and options that its
+implementations of workloads read. What an engine needs in its processes besides, such
+as a Ray cluster, is in a module of this package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """Something that can run workloads.
+
+    Attributes:
+        name: As in ``--engines`` and file names.
+        title: As in tables and legends.
+        environment: Where it is installed; see ``environments``.
+        about: What it is, for the page.
+        needs: Modules without which it cannot run.
+        options: What implementations read.
+        colour: Of the Okabe-Ito palette.
+        marker: Of lines; so that colour is not all that tells engines apart.
+        hatch: Of bars, likewise.
+    """
+
+    name: str
+    title: str
+    environment: str
+    about: str
+    needs: Sequence[str] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+    colour: str = "#000000"
+    marker: str = "o"
+    hatch: str = ""
+
+    @property
+    def free_threaded(self) -> bool:
+        """Whether it needs a Python without GIL."""
+        return self.environment.endswith("-ft")
+
+    @property
+    def workers(self) -> int:
+        """How many threads or processes work."""
+        return int(self.options.get("workers", 2))
+
+
+BLACK, GREY = "#000000", "#7f7f7f"
+ORANGE, SKY, GREEN, YELLOW = "#E69F00", "#56B4E9", "#009E73", "#F0E442"
+BLUE, RED, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
+
+_ALL = (
+    Engine(
+        "ours-ft",
+        "ReactoRL 3.14t",
+        "ours-ft",
+        "ReactoRL on free-threaded CPython 3.14, 2 workers (threads)",
+        needs=("reactorl", "numpy"),
+        options={"workers": 2, "placement": "thread"},
+        colour=BLUE,
+        marker="o",
+    ),
+    Engine(
+        "ours-gil",
+        "ReactoRL GIL",
+        "ours-gil",
+        "ReactoRL on CPython with GIL, 2 workers (threads)",
+        needs=("reactorl", "numpy"),
+        options={"workers": 2, "placement": "thread"},
+        colour=SKY,
+        marker="s",
+        hatch="//",
+    ),
+    Engine(
+        "ours-process",
+        "ReactoRL processes",
+        "ours-gil",
+        "ReactoRL on CPython with GIL, environments in 2 worker processes",
+        needs=("reactorl", "numpy"),
+        options={"workers": 2, "placement": "process"},
+        colour=SKY,
+        marker="D",
+        hatch="xx",
+    ),
+    Engine(
+        "free",
+        "limit: 2 free threads",
+        "ours-ft",
+        "two threads on free-threaded CPython 3.14 that each do half of the work and "
+        "never meet: what two cores can do at best",
+        needs=("numpy",),
+        options={"workers": 2},
+        colour=BLACK,
+        marker="_",
+        hatch="..",
+    ),
+    Engine(
+        "plain",
+        "plain loop",
+        "ours-gil",
+        "a plain loop in one thread of CPython with GIL, without any runtime",
+        needs=("numpy",),
+        colour=GREY,
+        marker="x",
+        hatch="--",
+    ),
+    Engine(
+        "plain-ft",
+        "plain loop 3.14t",
+        "ours-ft",
+        "the same loop on free-threaded CPython 3.14",
+        needs=("numpy",),
+        colour=GREY,
+        marker="+",
+        hatch="++",
+    ),
+    Engine(
+        "ray-actors",
+        "Ray actors",
+        "ray",
+        "Ray actors, called with `.remote` and gathered with `ray.get`, as in the "
+        "paper",
+        needs=("ray", "numpy"),
+        colour=RED,
+        marker="^",
+        hatch="\\\\",
+    ),
+    Engine(
+        "ray-cgraph",
+        "Ray Compiled Graphs",
+        "ray",
+        "Ray Compiled Graphs: a fixed graph of actors over shared-memory channels",
+        needs=("ray", "numpy"),
+        colour=ORANGE,
+        marker="v",
+        hatch="||",
+    ),
+    Engine(
+        "gym-sync",
+        "SyncVectorEnv",
+        "gym",
+        "Gymnasium's SyncVectorEnv: one thread",
+        needs=("gymnasium",),
+        colour=GREEN,
+        marker="<",
+        hatch="o",
+    ),
+    Engine(
+        "gym-async",
+        "AsyncVectorEnv",
+        "gym",
+        "Gymnasium's AsyncVectorEnv: a process for each environment",
+        needs=("gymnasium",),
+        colour=GREEN,
+        marker=">",
+        hatch="O",
+    ),
+    Engine(
+        "envpool",
+        "EnvPool",
+        "envpool",
+        "EnvPool: environments in C++ on 2 threads",
+        needs=("envpool",),
+        options={"workers": 2},
+        colour=PURPLE,
+        marker="p",
+        hatch="*",
+    ),
+    Engine(
+        "ale-vector",
+        "AtariVectorEnv",
+        "gym",
+        "ale-py's AtariVectorEnv: emulators in C++ on 2 threads",
+        needs=("ale_py", "gymnasium"),
+        options={"workers": 2},
+        colour=PURPLE,
+        marker="h",
+        hatch="**",
+    ),
+    Engine(
+        "xronos",
+        "xronos",
+        "xronos",
+        "Xronos, a reactor runtime for Python with a C++ core",
+        needs=("xronos", "numpy"),
+        colour=YELLOW,
+        marker="P",
+        hatch="oo",
+    ),
+    Engine(
+        "mp-pipes",
+        "multiprocessing pipes",
+        "ours-gil",
+        "processes of `multiprocessing`, one for each actor, and pipes",
+        needs=("numpy",),
+        colour=BLACK,
+        marker="1",
+        hatch="\\\\\\",
+    ),
+)
+
+ENGINES: dict[str, Engine] = {engine.name: engine for engine in _ALL}

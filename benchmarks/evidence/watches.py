@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stopwatches of the evidence: slices in turns, or one stretch of a fixed length."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from benchmarks.runtime.watch import Slice, Watch, digest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from benchmarks.evidence.workload import Pace
+
+
+class SliceWatch(Watch):
+    """Times slices in turns; the compared rounds come first, untimed."""
+
+    @property
+    def compared_at(self) -> int:
+        """The count at which engines are compared."""
+        return self.compared_rounds + 1  # the first round only starts the clock
+
+
+class WholeWatch:
+    """Times exactly ``rounds`` rounds, after ``dropped`` ones, and then compares."""
+
+    def __init__(
+        self, *, dropped: int, rounds: int, turn: Callable[[Slice | None], bool]
+    ) -> None:
+        self.count = 0
+        self.digest = ""
+        self.compared_at = dropped + rounds
+        self.compared_rounds = dropped + rounds
+        self.turn = turn
+        self._dropped = dropped
+        self._rounds = rounds
+        self._wall = self._cpu = 0.0
+
+    def tick(self, seen: object = None) -> bool:
+        """Count a round; return whether another one is to follow."""
+        self.count += 1
+        if self.count == self._dropped:
+            going_on = self.turn(None)
+            self._cpu, self._wall = time.process_time(), time.perf_counter()
+            return going_on
+        if self.count < self.compared_at:
+            return True
+        wall = time.perf_counter() - self._wall
+        cpu = time.process_time() - self._cpu
+        self.digest = digest(seen)
+        return self.turn(Slice(self._rounds, wall, cpu))
+
+
+def make_watch(
+    pace: Pace, turn: Callable[[Slice | None], bool]
+) -> SliceWatch | WholeWatch:
+    """Return the watch for a pace."""
+    if pace.whole is not None:
+        return WholeWatch(dropped=max(1, pace.compared), rounds=pace.whole, turn=turn)
+    return SliceWatch(compared_rounds=pace.compared, seconds=pace.seconds, turn=turn)
