@@ -46,7 +46,8 @@ else:
 class ActionDeclaration(Declaration):
     """A logical or physical action."""
 
-    __slots__ = ("min_delay", "min_spacing", "policy")
+    # As in ports: what it was called as, with its type.
+    __slots__ = ("__orig_class__", "min_delay", "min_spacing", "policy")
     kind: ClassVar[str] = "action"
     physical: ClassVar[bool]
 

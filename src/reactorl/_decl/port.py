@@ -92,7 +92,8 @@ else:
 class PortDeclaration(Declaration):
     """A port, input or output, plain or multi."""
 
-    __slots__ = ("mutable", "width")
+    # Where ``Input[float]()`` leaves what it was called as, for diagrams.
+    __slots__ = ("__orig_class__", "mutable", "width")
 
     is_input: ClassVar[bool]
     is_multi: ClassVar[bool]

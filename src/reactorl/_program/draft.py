@@ -63,7 +63,16 @@ class Draft:
         Connections without delay that form a circle, and reactions that wait for each
         other, are found now.
         """
-        program = Program(
+        program = self.unjudged()
+        shared = roots(program, faults)
+        order = None if shared is None else precedence(program, shared, faults)
+        if faults or shared is None or order is None:
+            return None
+        return replace(program, roots=shared, order=order)
+
+    def unjudged(self) -> Program:
+        """Return the tables as they are, without the order in which things happen."""
+        return Program(
             reactors=tuple(self.reactors),
             ports=tuple(self.ports),
             channel_port=tuple(self.channel_port),
@@ -77,8 +86,3 @@ class Draft:
             roots=(),
             order=Precedence([], [], [], []),
         )
-        shared = roots(program, faults)
-        order = None if shared is None else precedence(program, shared, faults)
-        if faults or shared is None or order is None:
-            return None
-        return replace(program, roots=shared, order=order)

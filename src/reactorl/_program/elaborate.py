@@ -83,6 +83,29 @@ def examine(main: type[Reactor] | Reactor, faults: Faults) -> Program | None:
     return draft.freeze(faults)
 
 
+def sketch(
+    main: type[Reactor] | Reactor,
+) -> tuple[Program, tuple[DeclarationError | ProgramError, ...]]:
+    """Return a program to look at, and the loops that keep it from running, if any.
+
+    With loops the program has no order of reactions, and nothing can run it.
+
+    Args:
+        main: As for ``elaborate``.
+
+    Raises:
+        DeclarationError: ``main`` lacks parameters, or ``build()`` does wrong.
+        ProgramError: Something else than loops is wrong.
+    """
+    draft, faults = Draft(), Faults()
+    with collector_paused():
+        _Elaboration(draft, faults).run(main)
+    if faults:
+        raise faults.as_error()
+    program = draft.freeze(faults)
+    return draft.unjudged() if program is None else program, tuple(faults)
+
+
 class _Elaboration:
     def __init__(self, draft: Draft, faults: Faults) -> None:
         self._draft = draft

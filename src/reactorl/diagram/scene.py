@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A picture of a program as data: boxes, what is in them, and arrows; no positions.
+
+Everything that draws reads a ``Scene``, so all pictures show the same things. An id is
+an index into the table of its kind, as in a ``Program``. All text in it is data from
+the user's program: whoever puts it on a page has to escape it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, Final, Literal, TypeAlias
+
+FORMAT: Final = 1
+"""Of the JSON text."""
+
+ItemKind: TypeAlias = Literal[
+    "input",
+    "output",
+    "timer",
+    "logical action",
+    "physical action",
+    "startup",
+    "shutdown",
+    "reset",
+    "reaction",
+    "watchdog",
+    "mode",
+]
+EdgeKind: TypeAlias = Literal[
+    "connection",  # from port to port
+    "trigger",  # from port, timer, action or occasion to reaction
+    "source",  # the same, read without being triggered
+    "effect",  # from reaction to port, action or watchdog
+    "transition",  # from reaction to mode
+    "order",  # from reaction to the next one of its reactor; only in loops
+]
+Facts: TypeAlias = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A reactor, or a bank: a box around its members that has nothing else."""
+
+    id: int
+    parent: int  # -1 for the main reactor
+    kind: Literal["reactor", "bank"]
+    name: str  # within the parent; of a member "actor[3]", inside the bank "actor"
+    path: str  # full name; of a bank without index
+    cls: str  # name of the class
+    width: int | None  # how many members a bank has
+    mode: int | None  # item: the mode of the parent that it lives in
+    params: Facts
+    doc: str  # first line of the class's docstring
+    where: str  # where it is contained; empty for the main reactor
+    cls_where: str
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Something inside a box, or, if it is a port, on its edge."""
+
+    id: int
+    box: int
+    kind: ItemKind
+    name: str
+    path: str  # full name; of a reaction the one that traces have
+    shown: str  # what a picture shows beside the name, such as "(0, 5 ms)"
+    number: int | None  # of a reaction: its place in the order, from 1
+    mode: int | None  # item: the mode that it lives in
+    loop: bool  # whether it is part of a causality loop
+    facts: Facts
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """An arrow from one item to another."""
+
+    id: int
+    kind: EdgeKind
+    source: int
+    target: int
+    shown: str  # what a picture writes on it, such as "after 2 ms"
+    late: bool  # whether it arrives at a later tag
+    physical: bool
+    loop: bool
+    facts: Facts
+    where: str
+
+
+@dataclass(frozen=True)
+class Scene:
+    """All there is to draw.
+
+    Attributes:
+        boxes: Parents before children; the members of a bank in order.
+        items: What is in the boxes, in the order of declaration within each.
+        edges: Each between two items.
+        problems: Why the program cannot run: loops, which are drawn in red.
+    """
+
+    boxes: tuple[Box, ...]
+    items: tuple[Item, ...]
+    edges: tuple[Edge, ...]
+    problems: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """The name of the main reactor's class."""
+        return self.boxes[0].cls
+
+    @cached_property
+    def inside(self) -> tuple[tuple[int, ...], ...]:
+        """For each box, the boxes directly in it."""
+        found: list[list[int]] = [[] for _ in self.boxes]
+        for box in self.boxes[1:]:
+            found[box.parent].append(box.id)
+        return tuple(map(tuple, found))
+
+    @cached_property
+    def items_of(self) -> tuple[tuple[int, ...], ...]:
+        """For each box, the items in it."""
+        found: list[list[int]] = [[] for _ in self.boxes]
+        for item in self.items:
+            found[item.box].append(item.id)
+        return tuple(map(tuple, found))
+
+    def to_json(self) -> str:
+        """Return it as JSON text, the same for the same program at the same place.
+
+        What is empty, false or none is left out, and so are ids, which are the
+        positions in the lists.
+        """
+        tables = {
+            name: [_plain(row) for row in getattr(self, name)]
+            for name in ("boxes", "items", "edges")
+        }
+        whole = {"format": FORMAT, **tables, "problems": list(self.problems)}
+        return json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
+
+
+def _plain(row: Box | Item | Edge) -> dict[str, Any]:
+    found = {}
+    for field in fields(row):
+        value = getattr(row, field.name)
+        empty = value is None or value is False or value in ("", ())
+        if not empty and field.name != "id":
+            found[field.name] = value
+    return found
