@@ -29,10 +29,10 @@ help: ## List the targets
 
 # --- Tests --------------------------------------------------------------------------
 
-.PHONY: test test-cpp test-gil test-ft test-slow sanitize
+.PHONY: test test-cpp test-gil test-ft test-slow system-packages sanitize
 # The two Pythons are tested at the same time: most tests use one core. A shell ignores
 # Ctrl-C for what it runs in the background, and some tests press it.
-test: test-cpp .venv/gil/.built .venv/ft/.built ## Run all tests, on both kinds of Python
+test: system-packages test-cpp .venv/gil/.built .venv/ft/.built ## Run all tests, on both kinds of Python
 	@mkdir -p build; echo "Both Pythons are tested at once; what 3.14t says comes second."; \
 	env --default-signal=INT .venv/ft/bin/python -m pytest $(ARGS) \
 	  > build/test-ft.log 2>&1 & ft=$$!; \
@@ -41,15 +41,18 @@ test: test-cpp .venv/gil/.built .venv/ft/.built ## Run all tests, on both kinds 
 	free=0; wait $$ft || free=$$?; cat build/test-ft.log; \
 	exit $$(( gil ? gil : free ))
 
-test-gil: .venv/gil/.built ## Run the Python tests on the machine's CPython
+test-gil: system-packages .venv/gil/.built ## Run the Python tests on the machine's CPython
 	.venv/gil/bin/python -m pytest $(ARGS)
 
-test-ft: .venv/ft/.built ## Run the Python tests on free-threaded CPython
+test-ft: system-packages .venv/ft/.built ## Run the Python tests on free-threaded CPython
 	.venv/ft/bin/python -m pytest $(ARGS)
 
 test-slow: .venv/gil/.built .venv/ft/.built ## Train to the stated returns, and soak; takes an hour
 	.venv/gil/bin/python -m pytest -m slow --timeout 3600 $(ARGS)
 	.venv/ft/bin/python -m pytest -m slow --timeout 3600 $(ARGS)
+
+system-packages: ## Install a browser and Graphviz for tests, if it can be done
+	@$(PYTHON) tools/system_packages.py
 
 comma := ,
 
@@ -133,6 +136,19 @@ atari-ft: .venv/$(FT_BENCH)/.atari ## Install Atari for free-threaded CPython
 
 atari-gil: .venv/gil/.atari ## Install Atari for the machine's CPython
 
+# --- Documentation ------------------------------------------------------------------
+
+# The theme's authors announce their next project in every build.
+MKDOCS = NO_MKDOCS_2_WARNING=1 .venv/docs/bin/mkdocs
+
+.PHONY: docs docs-serve docs-pictures
+docs: .venv/docs/.deps ## Build the documentation in build/site; warnings are errors
+	$(MKDOCS) build --strict --quiet
+	@echo "The documentation is in build/site/index.html."
+
+docs-serve: .venv/docs/.deps ## Show the documentation in a browser while you write
+	$(MKDOCS) serve
+
 # --- Environments -------------------------------------------------------------------
 #
 # Stamp files in each environment say what has been done there:
@@ -148,7 +164,7 @@ $(shell for venv in .venv/*/; do [ -x "$$venv/bin/python" ] || rm -rf "$$venv"; 
 PACKAGE_VENVS := gil ft ft-pgo
 PIP_INSTALL = .venv/$*/bin/python -m pip install -qq --disable-pip-version-check
 
-.venv/gil/.python .venv/lint/.python:
+.venv/gil/.python .venv/lint/.python .venv/docs/.python:
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or \
 	  sys.exit(f"Python 3.11 or later is needed; $(PYTHON) is {sys.version}")'
 	$(PYTHON) -m venv --clear $(@D)
@@ -171,6 +187,11 @@ $(PACKAGE_VENVS:%=.venv/%/.deps): .venv/%/.deps: pyproject.toml .venv/%/.python
 .venv/lint/.deps: .venv/%/.deps: pyproject.toml .venv/%/.python
 	$(PIP_INSTALL) --upgrade pip
 	$(PIP_INSTALL) --group lint
+	@touch $@
+
+.venv/docs/.deps: .venv/%/.deps: pyproject.toml .venv/%/.python
+	$(PIP_INSTALL) --upgrade pip
+	$(PIP_INSTALL) --group docs
 	@touch $@
 
 # Directories are among the prerequisites: they change when a file is added or removed.

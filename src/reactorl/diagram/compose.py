@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from reactorl._program.program import NO_SCOPE
 from reactorl.diagram.loops import Loops
@@ -115,10 +115,10 @@ class _Composer:
     def _box(
         self,
         node: ReactorNode,
-        kind: Any,
+        kind: Literal["reactor", "bank"],
         parent: int,
         name: str,
-        path: str,  # noqa: ANN401
+        path: str,
     ) -> None:
         is_bank = kind == "bank"
         params = node.params.items()
@@ -152,15 +152,15 @@ class _Composer:
 
     def _add_items(self, reactor: ReactorNode, found: _Contents) -> None:
         for mode in found.modes:
-            facts = (("initial", "yes"),) if mode.initial else ()
             shown = "initial" if mode.initial else ""
-            self._item("mode", mode, "modes", shown, facts)
+            self._item("mode", mode, "modes", shown, ())
         declared = {port.name: port for port in reactor.cls.__reactor__.ports}
         for port in found.ports:
             self._add_port(port, type_text(declared.get(port.name)))
         for timer in found.timers:
             times = time_text(timer.offset), time_text(timer.period)
-            facts = (("offset", times[0]), ("period", times[1] if timer.period else ""))
+            period = times[1] if timer.period else ""
+            facts: Facts = (("offset", times[0]), ("period", period))
             shown = f"({times[0]}, {times[1]})" if timer.period else f"({times[0]})"
             self._item("timer", timer, "timers", shown, facts)
         types = {action.name: action for action in reactor.cls.__reactor__.actions}

@@ -108,7 +108,7 @@ def _components(ahead: list[list[int]]) -> list[list[int]]:
                 above = work[-1][0]
                 low[above] = min(low[above], low[node])
             if low[node] == order[node]:
-                part = []
+                part: list[int] = []
                 while not part or part[-1] != node:
                     part.append(path.pop())
                     on_path.discard(part[-1])

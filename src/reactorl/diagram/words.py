@@ -33,10 +33,10 @@ def time_text(nanoseconds: int) -> str:
 def type_text(declaration: object) -> str:
     """Return what ``Input[float]()`` and its like carry; empty if it is not said."""
     said = getattr(declaration, "__orig_class__", None)
-    arguments = getattr(said, "__args__", ())
+    arguments: tuple[object, ...] = getattr(said, "__args__", ())
     if len(arguments) != 1:
         return ""
-    (found,) = arguments
+    found = arguments[0]
     if isinstance(found, type) and not hasattr(found, "__args__"):
         return found.__qualname__.rpartition("<locals>.")[2]
     name = getattr(found, "__forward_arg__", None)
