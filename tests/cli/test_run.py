@@ -137,8 +137,8 @@ def test_options_in_all_their_forms(args: list[str], capsys: Capture) -> None:
         (["--logging", "chatty"], "invalid choice: 'chatty'"),
         (["--trace", "no/where"], "there is no directory 'no'"),
         (["--trace", "."], "'.' is a directory"),
-        (["--fas"], "unrecognized arguments: --fas"),
-        (["other.lf"], "unrecognized arguments: other.lf"),
+        (["--fas"], "there is no option '--fas'"),
+        (["other.lf"], "there is an argument too many: 'other.lf'"),
     ],
 )
 def test_wrong_options_are_usage_errors(
@@ -250,7 +250,7 @@ def test_a_trace_that_cannot_be_written_is_one_line(capsys: Capture) -> None:
 
     assert (status, out) == (1, "0 1 10\nend\n")
     assert err == (
-        "reactorl: the trace no/where.trace cannot be written: "
+        "reactorl: error: the trace no/where.trace cannot be written: "
         "No such file or directory\n"
     )
 

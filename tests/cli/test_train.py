@@ -8,6 +8,7 @@ import csv
 import errno
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -276,15 +277,15 @@ def test_two_processes_do_not_train_in_one_run(
     [
         (["--env-id=Nonsense-v0"], "there is no environment 'Nonsense-v0'"),
         (["--env-id=Pendulum-v1"], "DQN chooses among a few actions, not from Box"),
-        (["--total-timesteps=0"], "--total-timesteps is 0. It is 1 or more."),
-        (["--num-envs=0"], "--num-envs is 0. It is 1 or more."),
+        (["--total-timesteps=0"], "--total-timesteps is 0\n  help: It is 1 or more."),
+        (["--num-envs=0"], "--num-envs is 0\n  help: It is 1 or more."),
         (["--num-envs=5", "--rollouts=2"], "5 environments do not divide by 2"),
         (["--train-frequency=0"], "--train-frequency is 0"),
         (["--exploration-fraction=0"], "--exploration-fraction is 0"),
         (["--learning-starts=10000"], "learning starts after 10000 steps"),
         (["--buffer-size=3"], "the replay buffer has room for 3 steps"),
-        (["--workers=0"], "--workers is 0. It is 1 or more."),
-        (["--checkpoint-every=0"], "--checkpoint-every is 0. It is 1 or more."),
+        (["--workers=0"], "--workers is 0\n  help: It is 1 or more."),
+        (["--checkpoint-every=0"], "--checkpoint-every is 0\n  help: It is 1 or more."),
         (["--track"], "--track needs Weights & Biases, which is not installed"),
         (["--resume=nowhere"], "nowhere: there is no such directory"),
     ],
@@ -303,8 +304,9 @@ def test_what_cannot_be_trained_is_said_in_one_message(
 
     out, err = capsys.readouterr()
     assert match in err
-    assert err.startswith("reactorl: ")
-    assert (out, err.count("\n")) == ("", 1)
+    assert err.startswith("reactorl: error: ")
+    assert out == ""
+    assert re.fullmatch(r".+\n(  help: .+\n)?", err)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -318,10 +320,13 @@ def test_wrong_flags_exit_with_2(
     with pytest.raises(SystemExit) as exit_:
         train(tmp_path, "--nonsense=3")
     assert exit_.value.code == 2
-    assert "--nonsense" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert re.fullmatch(
+        r"reactorl train dqn: error: .*--nonsense.*\n  help: .+\n", said
+    )
     assert main(["train", "nonsense"]) == 2
     said = capsys.readouterr().err
-    assert "there is no algorithm 'nonsense'. There is: dqn, impala" in said
+    assert "there is no algorithm 'nonsense'\n  help: There is: dqn, impala" in said
     assert list(tmp_path.iterdir()) == []
 
 
@@ -417,7 +422,7 @@ def test_packages_that_are_missing_are_named(
     assert main(command.split()) == 2
 
     said = capsys.readouterr().err
-    assert said.count("\n") == 1
+    assert said.count("\n") == 2
     assert "needs numpy, gymnasium" in said
     assert "pip install 'reactorl[train]'" in said
 

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reactorl.cli.failures import show
 from reactorl.lf.diagnostics import Report, Severity
 
 if TYPE_CHECKING:
@@ -14,8 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 DESCRIPTION = """\
-Say everything that is wrong with programs, without running them: all diagnostics of
-all files and of what they import. Nothing of a file is executed.
+Say everything that is wrong with programs, without running them: all
+diagnostics of all files and of what they import. Nothing of a file is executed.
+"""
+EPILOG = """\
+examples:
+  reactorl check hello.lf
+  reactorl check src/*.lf
 
 exit status: 0 if there is no error, 2 if there is one; warnings do not count.
 """
@@ -26,9 +32,14 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     from argparse import RawDescriptionHelpFormatter
 
     parser = subparsers.add_parser(
-        "check", description=DESCRIPTION, formatter_class=RawDescriptionHelpFormatter
+        "check",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=RawDescriptionHelpFormatter,
     )
-    parser.add_argument("files", nargs="+", type=Path, metavar="FILE.lf")
+    parser.add_argument(
+        "files", nargs="+", type=Path, metavar="FILE.lf", help="what to check"
+    )
     parser.set_defaults(command=command)
 
 
@@ -48,12 +59,6 @@ def command(args: argparse.Namespace) -> int:
     show(report)
     print(_summary(report, len(files)), file=sys.stderr)
     return 2 if report.failed else 0
-
-
-def show(report: Report) -> None:
-    """Print all diagnostics to stderr, each with an empty line after it."""
-    for diagnostic in report.in_order():
-        print(f"{diagnostic.render()}\n", file=sys.stderr)
 
 
 def _summary(report: Report, checked: int) -> str:

@@ -15,8 +15,14 @@ if TYPE_CHECKING:
     from reactorl.rl.training.rundir import RunDirectory
 
 DESCRIPTION = """\
-Play episodes with what a run has learned, without exploring, and say what they came to.
-With --capture-video each becomes a picture that moves, in the run's directory.
+Play episodes with what a run has learned, without exploring, and say what they
+came to. With --capture-video each becomes a picture that moves, in the run's
+directory.
+"""
+EPILOG = """\
+examples:
+  reactorl eval runs/CartPole-v1__dqn__1__1700000000
+  reactorl eval runs/CartPole-v1__dqn__1__1700000000 --episodes 3 --capture-video
 
 exit status: 0, or 2 if there is no such run or it cannot be played.
 """
@@ -29,6 +35,7 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     parser = subparsers.add_parser(
         "eval",
         description=DESCRIPTION,
+        epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("run", type=Path, metavar="RUN", help="the run's directory")
@@ -40,7 +47,11 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         help="how many (default: 20)",
     )
     parser.add_argument(
-        "--seed", type=int, default=SEED, metavar="N", help="of the first episode"
+        "--seed",
+        type=int,
+        default=SEED,
+        metavar="N",
+        help="of the first episode (default: %(default)s)",
     )
     parser.add_argument(
         "--capture-video",

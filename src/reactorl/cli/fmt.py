@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reactorl.cli.failures import show
 from reactorl.cli.replacing import replace_file
 from reactorl.lf.diagnostics import Diagnostic, Report, Severity
 from reactorl.lf.formatting import format_text
@@ -19,12 +20,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 DESCRIPTION = """\
-Format programs in place. Comments are kept, and a program means the same as before: a
-file is only written if its new text was read again and says the same. A file with
-syntax errors is left alone.
+Format programs in place. Comments are kept, and a program means the same as
+before: a file is only written if its new text was read again and says the same.
+A file with syntax errors is left alone.
+"""
+EPILOG = """\
+examples:
+  reactorl fmt hello.lf              format one file
+  reactorl fmt --check src           is everything below src formatted?
+  reactorl fmt --diff hello.lf       show what would change
+  reactorl fmt - < hello.lf          to stdout
 
-exit status: 0 if all is well, 1 if --check found something to format, 2 if a file has
-errors or could not be read or written.
+exit status: 0 if all is well, 1 if --check found something to format, 2 if a
+file has errors or could not be read or written.
 """
 
 STDIN = Path("-")
@@ -36,7 +44,10 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     from argparse import RawDescriptionHelpFormatter
 
     parser = subparsers.add_parser(
-        "fmt", description=DESCRIPTION, formatter_class=RawDescriptionHelpFormatter
+        "fmt",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "paths",
@@ -66,8 +77,7 @@ def command(args: argparse.Namespace) -> int:
             changed += _stdin(report, check=args.check, diff=args.diff)
         else:
             changed += _file(path, report, check=args.check, diff=args.diff)
-    for diagnostic in report.in_order():
-        print(f"{diagnostic.render()}\n", file=sys.stderr)
+    show(report)
     if report.failed:
         return 2
     return 1 if args.check and changed else 0

@@ -7,7 +7,8 @@ arguments and returns the exit status. Only the module of the command that is as
 for is imported, so that none pays for another's start-up.
 
 Exit statuses: what the command says; 2 for a mistake in the arguments or, in ``run``,
-``check`` and ``fmt``, in a ``.lf`` file; 130 after Ctrl-C.
+``check`` and ``fmt``, in a ``.lf`` file; 130 after Ctrl-C; 1 for whatever else went
+wrong. ``failures`` says it, for all commands in the same way.
 """
 
 from __future__ import annotations
@@ -18,24 +19,36 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
 
+from reactorl.cli.parser import Parser, nearest
+from reactorl.cli.terminal import set_debug
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-COMMANDS = {
-    "run": "run a program",
-    "check": "say everything that is wrong with programs, without running them",
-    "fmt": "format programs in place; comments and meaning stay",
-    "train": "train an algorithm on an environment",
-    "eval": "play episodes with what a run has learned",
-    "runs": "list the runs there are",
-    "plot": "draw the curves of runs into one picture",
+# Each group is shown under its title in 'reactorl --help'.
+GROUPS = {
+    "programs": {
+        "run": "run a program",
+        "check": "say everything that is wrong with programs, without running them",
+        "fmt": "format programs in place; comments and meaning stay",
+    },
+    "training": {
+        "train": "train an algorithm on an environment",
+        "eval": "play episodes with what a run has learned",
+        "runs": "list the runs there are",
+        "plot": "draw the curves of runs into one picture",
+    },
 }
+COMMANDS = {name: text for group in GROUPS.values() for name, text in group.items()}
 
+_DESCRIPTION = """\
+Deterministic parallel reinforcement learning on the reactor model; runs Lingua
+Franca programs of the Python target, too.
+"""
 _EXAMPLES = """\
 examples:
-  reactorl run hello.lf              run the main reactor of hello.lf
-  reactorl run hello.lf --fast       the same, without waiting for physical time
-  reactorl check src/*.lf            find mistakes in all these files
+  reactorl run hello.lf --fast       run a program without waiting for the clock
+  reactorl check src/*.lf            find the mistakes in all these files
   reactorl fmt --check src           for CI: is everything below src formatted?
   reactorl train dqn --seed 1        train DQN on CartPole-v1
 
@@ -50,14 +63,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         SystemExit: The arguments are wrong (status 2), or ask for help or the
             version (status 0).
     """
-    args = list(sys.argv[1:] if argv is None else argv)
+    args = _without_debug(sys.argv[1:] if argv is None else argv)
     if args[:1] == ["run"]:
         from reactorl.cli.run_options import normalised
 
         args = normalised(args)
-    parsed = _parser(args).parse_args(args)
+    parsed = _parsed(args)
     if parsed.command is None:
-        _parser(args).print_help(sys.stderr)
+        make_parser()[0].print_help(sys.stderr)
         return 2
     try:
         status: int = parsed.command(parsed)
@@ -67,6 +80,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     except KeyboardInterrupt:
         return 130
+    except Exception as error:
+        from reactorl.cli.failures import fail_unexpectedly
+
+        return fail_unexpectedly(error)
     return status
 
 
@@ -85,24 +102,59 @@ def entry() -> NoReturn:
     sys.exit(status)
 
 
-def _parser(args: Sequence[str]) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def make_parser(wanted: str | None = None) -> tuple[Parser, dict[str, Parser]]:
+    """Return the parser, and those of commands: the wanted one's has its arguments."""
+    parser = Parser(
         prog="reactorl",
-        description="Run, check and format Lingua Franca programs (Python target), "
-        "and train by reinforcement learning.",
+        usage="%(prog)s [-h] [--version] [--debug] COMMAND ...",
+        description=f"{_DESCRIPTION}\n{_listed()}",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action=_Version, help="show the version and exit")
+    _add_debug(parser)
     parser.set_defaults(command=None)
-    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND")
-    wanted = next((arg for arg in args if not arg.startswith("-")), None)
-    for name, summary in COMMANDS.items():
+    subparsers = parser.add_subparsers(prog="reactorl", help=argparse.SUPPRESS)
+    for name in COMMANDS:
         if name == wanted:
             import_module(f"reactorl.cli.{name}").add_to(subparsers)
+            _add_debug(subparsers.choices[name])
         else:
-            subparsers.add_parser(name, help=summary)
-    return parser
+            subparsers.add_parser(name)
+    return parser, subparsers.choices
+
+
+def _parsed(args: Sequence[str]) -> argparse.Namespace:
+    wanted = next((arg for arg in args if not arg.startswith("-")), None)
+    parser, commands = make_parser(wanted)
+    if wanted is not None and wanted not in commands:
+        advice = nearest(wanted, commands) or "'reactorl --help' lists the commands."
+        parser.fail(f"there is no command '{wanted}'", advice)
+    parsed, unknown = parser.parse_known_args(args)
+    if unknown:
+        commands.get(wanted or "", parser).refuse(unknown)
+    return parsed
+
+
+def _listed() -> str:
+    """Return the commands and what each does, in groups."""
+    width = max(map(len, COMMANDS))
+    return "\n\n".join(
+        "\n".join([f"{title}:", *(f"  {n:<{width}}  {t}" for n, t in group.items())])
+        for title, group in GROUPS.items()
+    )
+
+
+def _add_debug(parser: argparse.ArgumentParser) -> None:
+    what = "say everything about an error: all frames and fields"
+    parser.add_argument("--debug", action="store_true", help=what)
+
+
+def _without_debug(args: Sequence[str]) -> list[str]:
+    """Return the arguments without ``--debug``, which counts wherever it stands."""
+    end = args.index("--") if "--" in args else len(args)
+    set_debug(on="--debug" in args[:end])
+    return [*(arg for arg in args[:end] if arg != "--debug"), *args[end:]]
 
 
 class _Version(argparse.Action):

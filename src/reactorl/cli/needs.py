@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
-import sys
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from reactorl.cli.failures import fail
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+__all__ = ["fail", "missing"]
 
 
 def missing(packages: Sequence[str], command: str) -> str:
@@ -18,13 +21,6 @@ def missing(packages: Sequence[str], command: str) -> str:
         return ""
     names = ", ".join(absent)
     return (
-        f"'reactorl {command}' needs {names}, not installed here. "
-        "Install what training needs: pip install 'reactorl[train]'"
+        f"'reactorl {command}' needs {names}, not installed here\n"
+        "  help: Install what training needs: pip install 'reactorl[train]'"
     )
-
-
-def fail(what: object, status: int = 2) -> int:
-    """Say what is wrong, in one message; return the exit status."""
-    sys.stdout.flush()
-    print(f"reactorl: {what}", file=sys.stderr)
-    return status

@@ -9,8 +9,13 @@ from pathlib import Path
 from reactorl.cli.needs import fail, missing
 
 DESCRIPTION = """\
-Draw the curves of runs into one picture: lines are the mean return of the last 100
-episodes while training, dots are evaluations.
+Draw the curves of runs into one picture: lines are the mean return of the last
+100 episodes while training, dots are evaluations.
+"""
+EPILOG = """\
+examples:
+  reactorl plot runs/*                   all curves, in runs.png
+  reactorl plot runs/a runs/b -o ab.svg
 
 exit status: 0, or 2 if something is no run or the picture cannot be written.
 """
@@ -22,9 +27,12 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     parser = subparsers.add_parser(
         "plot",
         description=DESCRIPTION,
+        epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("runs", nargs="+", type=Path, metavar="RUN")
+    parser.add_argument(
+        "runs", nargs="+", type=Path, metavar="RUN", help="the directories of runs"
+    )
     parser.add_argument(
         "-o",
         "--output",
@@ -47,7 +55,8 @@ def command(args: argparse.Namespace) -> int:
     output: Path = args.output
     if output.suffix.lstrip(".").lower() not in KINDS:
         kinds = ", ".join(f".{kind}" for kind in KINDS)
-        return fail(f"'{output}' is no picture that can be drawn. Choose {kinds}.")
+        what = f"'{output}' is no picture that can be drawn"
+        return fail(what, help=f"Choose {kinds}.")
     try:
         runs = [RunDirectory.open(path) for path in args.runs]
         curves = [read_curve(run.path.name, run.metrics) for run in runs]

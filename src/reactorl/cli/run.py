@@ -10,8 +10,10 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from reactorl.cli.failures import explain, fail, show
 from reactorl.cli.run_options import add_options
-from reactorl.lf.diagnostics import Report, Severity
+from reactorl.cli.terminal import say
+from reactorl.lf.diagnostics import Report
 
 if TYPE_CHECKING:
     from reactorl._program.program import Program
@@ -19,9 +21,15 @@ if TYPE_CHECKING:
 
 DESCRIPTION = """\
 Run the main reactor of a .lf file. Options say more than the target line does.
+"""
+EPILOG = """\
+examples:
+  reactorl run hello.lf
+  reactorl run hello.lf --fast --timeout 5 s       two words, or '5 s'
+  reactorl run hello.lf --workers 2 --seed 1 --trace hello.trace
 
-exit status: 0 at a normal end, 1 after an exception in a body, n after exit(n) in a
-body, 2 if the program is wrong and was not started.
+exit status: 0 at a normal end, 1 after an exception in a body, n after exit(n)
+in a body, 2 if the program is wrong and was not started.
 """
 T = TypeVar("T")
 
@@ -31,6 +39,7 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     parser = subparsers.add_parser(
         "run",
         description=DESCRIPTION,
+        epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
@@ -48,18 +57,15 @@ def command(args: argparse.Namespace) -> int:
     try:
         started = _load(args.file, report)
         if started is None:
-            _show(report, level or "warn")
+            show(report, level or "warn")
             return 2
         loaded, program = started
-        _show(report, level or loaded.library.properties.logging or "warn")
+        show(report, level or loaded.library.properties.logging or "warn")
         return _run(loaded, program, args)
     except SystemExit as error:  # exit(n) in a body
         return _status(error)
     except Exception as error:
-        from reactorl.cli.failures import explain
-
-        sys.stdout.flush()
-        print(explain(error), file=sys.stderr, end="")
+        say(explain(error))
         return 1
     finally:
         sys.stdout.flush()
@@ -119,9 +125,7 @@ def _run(loaded: Loaded, program: Program, args: argparse.Namespace) -> int:
             result.save_trace(trace)
             tracepoints.save(trace.with_name(f"{trace.name}.events.jsonl"))
         except OSError as error:
-            note = f"cannot be written: {error.strerror}"
-            print(f"reactorl: the trace {trace} {note}", file=sys.stderr)
-            return 1
+            return fail(f"the trace {trace} cannot be written: {error.strerror}", 1)
     if (args.logging or properties.logging) in ("info", "log", "debug"):
         print(f"reactorl: {result.summary()}", file=sys.stderr)
     return 0
@@ -154,12 +158,6 @@ def _line_by_line() -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(line_buffering=True)
-
-
-def _show(report: Report, level: str) -> None:
-    for diagnostic in report.in_order():
-        if diagnostic.severity is Severity.ERROR or level != "error":
-            print(f"{diagnostic.render()}\n", file=sys.stderr)
 
 
 def _status(error: SystemExit) -> int:

@@ -20,7 +20,7 @@ _MOST_WORKERS = 1024
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options, and the file's name."""
-    parser.add_argument("file", type=Path, metavar="FILE.lf")
+    parser.add_argument("file", type=Path, metavar="FILE.lf", help="the program")
     lf = parser.add_argument_group("options of LF's runtime")
     switch: Any = {"nargs": "?", "const": True, "type": _truth, "metavar": "true|false"}
     time: Any = {"type": _time, "metavar": "'N UNIT'"}
@@ -30,7 +30,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     lf.add_argument("-k", "--keepalive", help="wait when no event is left", **switch)
     lf.add_argument(
-        "-w", "--workers", type=_count, metavar="N", help="threads; 0: one per core"
+        "-w",
+        "--workers",
+        type=_count,
+        metavar="N",
+        help="threads; 0: one per core, the default",
     )
     lf.add_argument(
         "-m",

@@ -14,9 +14,14 @@ if TYPE_CHECKING:
     from reactorl.rl.training.rundir import RunDirectory
 
 DESCRIPTION = """\
-List the runs in a directory, the oldest first: when each began, how many steps it has
-made, the mean return of its last 100 episodes, and its final score or else its last
-evaluation.
+List the runs in a directory, the oldest first: when each began, how many steps
+it has made, the mean return of its last 100 episodes, and its final score or
+else its last evaluation.
+"""
+EPILOG = """\
+examples:
+  reactorl runs
+  reactorl runs --runs-dir elsewhere
 
 exit status: 0, or 2 if there is no such directory.
 """
@@ -29,6 +34,7 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     parser = subparsers.add_parser(
         "runs",
         description=DESCRIPTION,
+        epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
@@ -49,7 +55,8 @@ def command(args: argparse.Namespace) -> int:
     from reactorl.rl.training.rundir import runs_in
 
     if not args.runs_dir.is_dir():
-        return fail(f"there is no directory '{args.runs_dir}'. Name it: --runs-dir DIR")
+        what = f"there is no directory '{args.runs_dir}'"
+        return fail(what, help="Name it: --runs-dir DIR")
     rows = [_HEAD, *(_row(run) for run in runs_in(args.runs_dir))]
     if len(rows) == 1:
         print(f"no runs in {args.runs_dir}")

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reactorl.cli.flags import our_words
 from reactorl.cli.needs import fail, missing
 
 if TYPE_CHECKING:
@@ -19,15 +20,26 @@ if TYPE_CHECKING:
 
 DESCRIPTION = """\
 Train an algorithm on an environment. The run gets a directory in runs/ for its
-configuration, its numbers (metrics.csv, and for TensorBoard), its newest checkpoint and
-its curve. 'reactorl train dqn --help' explains all flags of DQN.
+configuration, its numbers (metrics.csv, and for TensorBoard), its newest
+checkpoint and its curve.
 
+algorithms:
+  dqn         a few actions; double, target network, prioritised replay
+  impala      a few actions, or arrays of numbers; made for a lag
+  ppo         a few actions, or arrays of numbers
+  q-learning  a few states and actions, with a table
+
+'reactorl train dqn --help' explains all flags of DQN, with their defaults.
+"""
+EPILOG = """\
 examples:
   reactorl train dqn --env-id CartPole-v1 --seed 1 --workers 2
+  reactorl train ppo --env-id Pendulum-v1 --gamma 0.9 --reward-scale 0.1
   reactorl train dqn --resume runs/CartPole-v1__dqn__1__1700000000
 
-exit status: 0 when the training is over, 130 after Ctrl-C (a checkpoint was written), 2
-if something is wrong with the flags or the run, 1 if the training failed.
+exit status: 0 when the training is over, 130 after Ctrl-C (a checkpoint was
+written), 2 if something is wrong with the flags or the run, 1 if the training
+failed.
 """
 NEEDED = (
     "numpy", "gymnasium", "jax", "optax", "tyro", "rich", "tensorboardX", "matplotlib",
@@ -62,10 +74,14 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     parser = subparsers.add_parser(
         "train",
         description=DESCRIPTION,
+        epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("algorithm", metavar="ALGORITHM", help="for example dqn")
-    parser.add_argument("flags", nargs=argparse.REMAINDER, metavar="FLAGS")
+    parser.add_argument("algorithm", metavar="ALGORITHM", help="one of the above")
+    flags = parser.add_argument(
+        "flags", nargs=argparse.REMAINDER, metavar="FLAGS", help="its flags"
+    )
+    flags.required = False  # nor does any message say so
     parser.set_defaults(command=command)
 
 
@@ -112,13 +128,15 @@ def parsed(
         ],
         frozen=True,
     )
-    found = tyro.cli(
-        kind,
-        prog=f"reactorl train {name}",
-        description=type(default).__doc__,
-        args=list(flags),
-        config=(tyro.conf.OmitArgPrefixes,),
-    )
+    prog = f"reactorl train {name}"
+    with our_words(prog):
+        found = tyro.cli(
+            kind,
+            prog=prog,
+            description=type(default).__doc__,
+            args=list(flags),
+            config=(tyro.conf.OmitArgPrefixes,),
+        )
     return found.settings, found.options
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from reactorl import ReactorlError
-from reactorl.cli.needs import fail
+from reactorl.cli.failures import explain, fail
 from reactorl.cli.progress import Display, Progress, duration, table
+from reactorl.cli.terminal import say
 from reactorl.cli.train import check_options, tracked
 from reactorl.rl.training.checkpoint import read_checkpoint, replace, write_checkpoint
 from reactorl.rl.training.curves import draw, read_curve
@@ -66,12 +66,10 @@ def train(
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             where = directory.path
-            return fail(f"{where}: nothing more can be written: {reason}. "
-                        f"{training.last_checkpoint}", 1)  # fmt: skip
+            what = f"{where}: nothing more can be written: {reason}"
+            return fail(f"{what}. {training.last_checkpoint}", 1)
         except ReactorlError as error:
-            from reactorl.cli.failures import explain
-
-            print(explain(error), file=sys.stderr, end="")
+            say(explain(error))
             return fail(f"the training failed. {training.last_checkpoint}", 1)
 
 
