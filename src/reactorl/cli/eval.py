@@ -22,7 +22,7 @@ directory.
 EPILOG = """\
 examples:
   reactorl eval runs/CartPole-v1__dqn__1__1700000000
-  reactorl eval runs/CartPole-v1__dqn__1__1700000000 --episodes 3 --capture-video
+  reactorl eval runs/mine --episodes 3 --capture-video
 
 exit status: 0, or 2 if there is no such run or it cannot be played.
 """

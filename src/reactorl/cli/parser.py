@@ -17,6 +17,8 @@ class Parser(argparse.ArgumentParser):
     """Says mistakes in colours on a terminal, and what was probably meant."""
 
     def __init__(self, **options: Any) -> None:  # noqa: ANN401
+        # What is short for an option today may be short for two tomorrow.
+        options.setdefault("allow_abbrev", False)
         if sys.version_info >= (3, 14):
             options.setdefault("color", False)  # the same help on every Python
         super().__init__(**options)
