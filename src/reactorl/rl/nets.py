@@ -62,7 +62,24 @@ def apply_mlp(layers: Layers, rows: Any, xp: ModuleType, hidden: str = "relu") -
         xp: Whose functions to use: ``numpy`` or ``jax.numpy``.
         hidden: What is between the layers, ``relu`` or ``tanh``.
     """
+    if xp is np:
+        return _apply_in_place(layers, rows, hidden)
     for layer in layers[:-1]:
         rows = rows @ layer["w"] + layer["b"]
         rows = xp.tanh(rows) if hidden == "tanh" else xp.maximum(rows, 0)
     return rows @ layers[-1]["w"] + layers[-1]["b"]
+
+
+def _apply_in_place(layers: Layers, rows: Any, hidden: str) -> Any:  # noqa: ANN401
+    """Do the same with a few rows, where making arrays takes most of the time."""
+    last = len(layers) - 1
+    for place, layer in enumerate(layers):
+        rows = rows @ layer["w"]
+        rows += layer["b"]
+        if place == last:
+            break
+        if hidden == "tanh":
+            np.tanh(rows, out=rows)
+        else:
+            np.maximum(rows, 0, out=rows)
+    return rows

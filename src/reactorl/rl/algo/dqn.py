@@ -106,11 +106,15 @@ class DQN:
         self, weights: Weights, observations: Array, random: Random, progress: float
     ) -> tuple[Array, Batch]:
         """Return the best action, or with a chance of epsilon any."""
+        epsilon = self.epsilon(progress)
         best = self.act_best(weights, observations)
-        count = weights[-1]["b"].shape[0]
-        anything = random.integers(count, size=len(best))
-        explore = random.random(len(best)) < self.epsilon(progress)
-        return np.where(explore, anything, best), {}
+        drawn = random.random(len(best))
+        # What is below epsilon is anything below it, with equal chances: the fraction
+        # of epsilon that it is says which of the actions.
+        count = len(weights[-1]["b"])
+        for place in (drawn < epsilon).nonzero()[0]:
+            best[place] = min(int(drawn[place] / epsilon * count), count - 1)
+        return best, {}
 
     def epsilon(self, progress: float) -> float:
         """Return how often actions are random."""
@@ -120,7 +124,7 @@ class DQN:
     def act_best(self, weights: Weights, observations: Array) -> Array:
         """Return the action that is worth most."""
         values = apply_mlp(weights, _rows(observations, np), np)
-        best: Array = np.argmax(values, axis=1)
+        best: Array = values.argmax(axis=1)
         return best
 
     # -- learning ---------------------------------------------------------------------
@@ -129,9 +133,9 @@ class DQN:
         self, state: DQNState, batches: Sequence[Batch]
     ) -> tuple[DQNState, Metrics, Sequence[Array]]:
         """Learn from batches, one after the other, in one compiled call."""
-        each = [_columns(batch) for batch in batches]
-        columns = {name: np.stack([one[name] for one in each]) for name in each[0]}
-        state, (losses, values, errors) = self._updates(state, columns)
+        each = {name: np.stack([b[name] for b in batches]) for name in batches[0]}
+        state, seen = self._updates(state, _columns(each))
+        losses, values, errors = (np.asarray(part) for part in seen)
         metrics = {
             "losses/td_loss": float(losses.mean()),
             "losses/q_values": float(values.mean()),
@@ -139,7 +143,7 @@ class DQN:
         if self.decay:
             rate = self._rate(state.updates)
             metrics["charts/learning_rate"] = float(rate)
-        return state, metrics, list(np.asarray(errors))
+        return state, metrics, list(errors)
 
     @cached_property
     def _optimiser(self) -> optax.GradientTransformation:
@@ -196,7 +200,7 @@ class DQN:
         )
         metrics = {
             "losses/td_loss": float(loss),
-            "losses/q_values": float(values.mean()),
+            "losses/q_values": float(np.asarray(values).mean()),
         }
         return trees.frozen(found), metrics, np.asarray(errors)
 
@@ -241,4 +245,8 @@ def _columns(batch: Batch) -> dict[str, Array]:
 
 def _rows(observations: Any, xp: Any) -> Any:  # noqa: ANN401
     """Return observations as rows of numbers."""
-    return observations.reshape(len(observations), -1).astype(xp.float32)
+    if observations.ndim != 2:
+        observations = observations.reshape(len(observations), -1)
+    if observations.dtype == xp.float32:
+        return observations
+    return observations.astype(xp.float32)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
@@ -23,6 +23,16 @@ if TYPE_CHECKING:
     from reactorl.rl.recipes import Maker
     from reactorl.rl.training.algorithm import Array, Spaces
     from reactorl.rl.training.saved import Data
+
+
+class Ended(NamedTuple):
+    """An episode that ended in a step."""
+
+    who: int
+    """Whose it was."""
+    last: Array
+    """What it showed last."""
+    episode: Episode
 
 
 class EnvBlock:
@@ -55,39 +65,34 @@ class EnvBlock:
         self._lengths[:] = 0
 
     def observations(self) -> Array:
-        """Return a copy of what all of them show, a row each."""
-        return self._encoder.batch(self.arrays.observations.copy())
+        """Return what all of them show, a row each; it counts until the next step."""
+        return self._encoder.batch(self.arrays.observations.batch())
 
-    def step(self, actions: Array, tag: str) -> tuple[Array, list[tuple[int, Episode]]]:
-        """Step all of them.
+    def step(self, actions: Array, tag: str) -> list[Ended]:
+        """Step all of them; where an episode ends, the next one begins.
 
         Args:
             actions: One each.
             tag: At which tag, for whoever fails.
 
-        Returns:
-            What the actions led to: where an episode ended the last observation of it;
-            and the episodes that ended, with who had them.
-
         Raises:
             EnvFailure: One failed.
         """
         replies = self._company.step(list(actions))
-        _raise_failures(replies, tag)
-        reached = self.observations()
-        for index, reply in replies.items():
-            if "final_obs" in reply[0]:
-                reached[index] = self._encoder.one(reply[0]["final_obs"])
-        arrays = self.arrays
-        self._scores += arrays.rewards
+        self._scores += self.arrays.rewards
         self._lengths += 1
+        if not replies:
+            return []
+        _raise_failures(replies, tag)
         ended = []
-        for place in np.flatnonzero(arrays.terminations | arrays.truncations):
-            who = int(place)
+        for who, reply in replies.items():
+            if "final_obs" not in reply[0]:
+                continue
+            last = self._encoder.one(reply[0]["final_obs"])
             episode = Episode(float(self._scores[who]), int(self._lengths[who]))
-            ended.append((who, episode))
+            ended.append(Ended(who, last, episode))
             self._scores[who] = self._lengths[who] = 0
-        return reached, ended
+        return ended
 
     def save(self) -> Data:
         """Return the state of all of them as plain data."""

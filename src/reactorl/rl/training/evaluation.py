@@ -119,8 +119,8 @@ class Evaluation(Reactor):
         for _ in range(self.plan.steps):
             observations = self.envs.observations()
             actions = self.plan.algorithm.act_best(self.judged, observations)
-            for index, episode in self.envs.step(actions, str(self.tag))[1]:
-                self.episodes[index].append(episode)
+            for ended in self.envs.step(actions, str(self.tag)):
+                self.episodes[ended.who].append(ended.episode)
 
     # -- between rounds ---------------------------------------------------------------
 

@@ -94,6 +94,8 @@ class Replay(Reactor):
     @reaction(errors)
     def learn_priorities(self) -> None:
         """Prefer steps about which the learner was wrong."""
+        if self.plan.priority == 0.0:
+            return
         for places, errors in zip(self.drawn, self.errors.value, strict=True):
             found = np.abs(np.asarray(errors, dtype=np.float64)) + 1e-6
             self.priorities[places] = found
@@ -116,13 +118,13 @@ class Replay(Reactor):
         else:
             chosen, weights = self._by_priority(shape)
         self.drawn = list(chosen)
-        batches = []
-        for place, drawn in enumerate(chosen):
-            batch = {name: c[drawn] for name, c in self.ring.columns.items()}
-            if weights is not None:
-                batch["importance"] = weights[place].astype(np.float32)
-            batches.append(batch)
-        self.batches.set(batches)
+        # All batches are one array for each column, of which each batch has a row.
+        drawn = {name: column[chosen] for name, column in self.ring.columns.items()}
+        if weights is not None:
+            drawn["importance"] = weights.astype(np.float32)
+        self.batches.set(
+            [{name: c[k] for name, c in drawn.items()} for k in range(plan.updates)]
+        )
 
     def _by_priority(self, shape: tuple[int, int]) -> tuple[Array, Array]:
         plan, size = self.plan, self.ring.size

@@ -6,17 +6,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from reactorl import Input, Output, Reactor, param, reaction, shutdown, startup
 from reactorl.rl.training.env_block import EnvBlock
 from reactorl.rl.training.saved import random_state, set_random_state
-from reactorl.rl.training.trajectory import Episode, Trajectory
+from reactorl.rl.training.trajectory import Columns, Trajectory
 
 if TYPE_CHECKING:
     from reactorl.rl.recipes import Maker
     from reactorl.rl.training.algorithm import Algorithm, Spaces, Weights
     from reactorl.rl.training.saved import Data, Records
+    from reactorl.rl.training.trajectory import Episode
 
 
 @dataclass(frozen=True)
@@ -80,34 +79,28 @@ class Rollout(Reactor):
         plan, envs = self.plan, self.envs
         assert envs is not None
         progress = min(1.0, (self.round.value - 1) / plan.rounds)
-        columns: dict[str, list[Any]] = {}
+        act, weights, random = plan.algorithm.act, self.current, self.np_random
+        arrays, tag = envs.arrays, str(self.tag)
+        steps = Columns(plan.steps)
         episodes: list[Episode] = []
-        observations = envs.observations()
         for _ in range(plan.steps):
-            actions, extras = plan.algorithm.act(
-                self.current, observations, self.np_random, progress
-            )
-            reached, ended = envs.step(actions, str(self.tag))
-            episodes += [episode for _, episode in ended]
-            rewards, terminations, truncations = envs.arrays.results()
-            step = {
-                "observations": observations,
-                "actions": actions,
-                "rewards": rewards,
-                "next_observations": reached,
-                "terminations": terminations,
-                "truncations": truncations,
-                **extras,
-            }
-            for name, value in step.items():
-                columns.setdefault(name, []).append(value)
-            # Where an episode ended, the next one has begun.
-            observations = envs.observations() if ended else reached
-        self.sent = Trajectory(
-            {name: np.stack(values) for name, values in columns.items()},
-            observations,
-            tuple(episodes),
-        )
+            observations = envs.observations()
+            actions, extras = act(weights, observations, random, progress)
+            steps.put("observations", observations)
+            steps.put("actions", actions)
+            for name, value in extras.items():
+                steps.put(name, value)
+            ended = envs.step(actions, tag)
+            steps.put("rewards", arrays.rewards)
+            steps.put("terminations", arrays.terminations)
+            steps.put("truncations", arrays.truncations)
+            reached = steps.put("next_observations", envs.observations())
+            for who, last, episode in ended:
+                reached[who] = last  # the next episode has begun already
+                episodes.append(episode)
+            steps.next()
+        last_observations = envs.observations().copy()
+        self.sent = Trajectory(steps.arrays, last_observations, tuple(episodes))
         self.sent_at = self.elapsed
         self.trajectory.set(self.sent)
 

@@ -57,6 +57,33 @@ class Trajectory:
         return int(length * width)
 
 
+class Columns:
+    """Steps on their way to a trajectory: row by row into arrays of the right length.
+
+    Args:
+        steps: How many there will be.
+    """
+
+    def __init__(self, steps: int) -> None:
+        self.arrays: dict[str, Array] = {}
+        self._steps = steps
+        self._row = 0
+
+    def put(self, name: str, values: Array) -> Array:
+        """Copy values into the current row, and return that; it may be written to."""
+        array = self.arrays.get(name)
+        if array is None:
+            shape = (self._steps, *values.shape)
+            array = self.arrays[name] = np.empty(shape, values.dtype)
+        row: Array = array[self._row]
+        row[...] = values
+        return row
+
+    def next(self) -> None:
+        """Go on to the next row."""
+        self._row += 1
+
+
 def side_by_side(trajectories: Sequence[Trajectory]) -> dict[str, Array]:
     """Return the steps of several rollouts as one, in their order."""
     first = trajectories[0].columns
