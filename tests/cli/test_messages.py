@@ -309,6 +309,8 @@ def test_every_command_is_in_a_group_and_has_a_summary(
     shown = _help(capsys)
 
     for title, group in GROUPS.items():
+        if not group:
+            continue
         part = shown.split(f"\n{title}:\n")[1].split("\n\n")[0]
         assert [line.split()[0] for line in part.splitlines()] == list(group)
         for name, summary in group.items():

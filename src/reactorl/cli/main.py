@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 # Each group is shown under its title in 'reactorl --help'.
-GROUPS = {
+GROUPS: dict[str, dict[str, str]] = {
     "programs": {
         "run": "run a program",
         "check": "say everything that is wrong with programs, without running them",
@@ -37,6 +37,11 @@ GROUPS = {
         "eval": "play episodes with what a run has learned",
         "runs": "list the runs there are",
         "plot": "draw the curves of runs into one picture",
+    },
+    "looking": {},
+    "evidence": {},
+    "help": {
+        "doctor": "print what matters in a bug report, and for full speed",
     },
 }
 COMMANDS = {name: text for group in GROUPS.values() for name, text in group.items()}
@@ -142,6 +147,7 @@ def _listed() -> str:
     return "\n\n".join(
         "\n".join([f"{title}:", *(f"  {n:<{width}}  {t}" for n, t in group.items())])
         for title, group in GROUPS.items()
+        if group
     )
 
 
