@@ -3,13 +3,79 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cache
+from html import escape
+from importlib.resources import files
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from reactorl.diagram.scene import Scene
+
+SCRIPTS: Final = ("model.js", "layout.js", "draw.js", "page.js")
+ELK: Final = "elkjs/elk-worker.min.js.gz"
+
+_BODY = """\
+<div class="reactorl-diagram">
+<div class="reactorl-bar">
+{heading}<div class="reactorl-finder">
+<input class="reactorl-search" type="search" placeholder="Search   /" aria-label="Search">
+<div class="reactorl-found" hidden></div>
+</div>
+<button type="button" data-do="fit">Fit</button>
+<button type="button" data-do="in" aria-label="Zoom in">+</button>
+<button type="button" data-do="out" aria-label="Zoom out">−</button>
+<button type="button" data-do="open">Open all</button>
+<button type="button" data-do="close">Close all</button>
+<button type="button" data-do="banks">Banks</button>
+<button type="button" data-do="theme" aria-label="Dark or light">◐</button>
+<details class="reactorl-legend"><summary>Legend</summary><dl>
+<dt>Box</dt><dd>a reactor; double-click or +/− opens and closes it</dd>
+<dt>Stack, ×4</dt><dd>a bank of 4, drawn as its first member; ≡ shows all</dd>
+<dt>Chevron</dt><dd>a reaction, with its place in the order of its reactor</dd>
+<dt>Clock, L, P</dt><dd>timer, logical action, physical action</dd>
+<dt>Disc, diamond, arrow</dt><dd>startup, shutdown, reset</dd>
+<dt>Eye</dt><dd>a watchdog</dd>
+<dt>Dotted line</dt><dd>read without being triggered</dd>
+<dt>Dashed line</dt><dd>arrives at a later tag</dd>
+<dt>Red</dt><dd>a causality loop: the program cannot run</dd>
+</dl></details>
+<span class="reactorl-status" role="status"></span>
+</div>
+<div class="reactorl-problems" role="alert" hidden></div>
+<svg class="reactorl-canvas" role="img" aria-label="Diagram of the program"></svg>
+<div class="reactorl-tip" hidden></div>
+<noscript>The picture is drawn by a script, and scripts are turned off.</noscript>
+<script type="application/json" class="reactorl-scene">{scene}</script>
+<script type="application/json" class="reactorl-options">{options}</script>
+<script type="application/json" class="reactorl-overlay">{overlay}</script>
+<script type="text/plain" class="reactorl-elk">{elk}</script>
+</div>
+"""
+
+_PAGE = """\
+<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body>
+{body}<script>{script}</script>
+</body>
+</html>
+"""
+
+_PAGE_STYLE = "html, body { height: 100%; margin: 0; }\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +118,7 @@ def html_parts(
     overlay: Mapping[str, Mark] | None = None,
     depth: int | None = None,
     expand_banks: bool = False,
+    heading: str = "",
 ) -> HtmlParts:
     """Return what another page needs to have the picture in it.
 
@@ -64,8 +131,18 @@ def html_parts(
         depth: How many levels of reactors are open at first; None: as many as are
             readable.
         expand_banks: Whether all members of banks are drawn at first.
+        heading: What stands above the picture.
     """
-    raise NotImplementedError
+    options = {"depth": depth, "expandBanks": expand_banks}
+    marks = {name: _mark(mark) for name, mark in (overlay or {}).items()}
+    body = _BODY.format(
+        heading=f"<h1>{escape(heading)}</h1>\n" if heading else "",
+        scene=in_script(scene.to_json()),
+        options=in_script(json.dumps(options)),
+        overlay=in_script(json.dumps(marks)),
+        elk=_packed_elk(),
+    )
+    return HtmlParts(_asset("diagram.css"), body, _script())
 
 
 def html_page(
@@ -85,4 +162,53 @@ def html_page(
         depth: As for ``html_parts``.
         expand_banks: As for ``html_parts``.
     """
-    raise NotImplementedError
+    parts = html_parts(
+        scene, overlay=overlay, depth=depth, expand_banks=expand_banks, heading=title
+    )
+    style = _PAGE_STYLE + parts.style
+    policy = (
+        "default-src 'none'; "
+        f"script-src {_allowed(parts.script)}; "
+        f"style-src {_allowed(style)}; "
+        "worker-src blob:; base-uri 'none'; form-action 'none'"
+    )
+    return _PAGE.format(
+        policy=policy,
+        title=escape(title),
+        style=style,
+        body=parts.body,
+        script=parts.script,
+    )
+
+
+def in_script(json_text: str) -> str:
+    """Return JSON that can stand in a ``<script>`` element: nothing in it ends it."""
+    return json_text.replace("<", "\\u003c")
+
+
+def _mark(mark: Mark) -> dict[str, object]:
+    heat = float(mark.heat)
+    return {"heat": heat if math.isfinite(heat) else 0.0, "label": str(mark.label)}
+
+
+def _allowed(text: str) -> str:
+    """Return how a Content-Security-Policy names one inline script or style."""
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+@cache
+def _asset(name: str) -> str:
+    return (files("reactorl.diagram") / "assets" / name).read_text(encoding="utf-8")
+
+
+@cache
+def _script() -> str:
+    whole = "\n".join(_asset(name) for name in SCRIPTS)
+    return f'(() => {{\n"use strict";\n{whole}}})();\n'
+
+
+@cache
+def _packed_elk() -> str:
+    packed = (files("reactorl.diagram") / "assets" / ELK).read_bytes()
+    return base64.b64encode(packed).decode()

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The part of a Scene that a still picture shows: banks folded, deep reactors closed.
+
+A folded bank is drawn as its first member, which stands for all. A closed reactor shows
+its ports and nothing of what is in it. (The page does the same, in ``model.js``, but
+there the reader decides.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from reactorl.diagram.scene import Edge, Scene
+
+
+@dataclass(frozen=True)
+class Fold:
+    """What is visible of a Scene.
+
+    Attributes:
+        scene: Of all there is.
+        boxes: Reactors that are drawn, parents first.
+        opened: Those of them that show what is in them.
+        unfolded: Whether all members of banks are drawn.
+        edges: Between visible items; those that coincide are one.
+    """
+
+    scene: Scene
+    boxes: tuple[int, ...]
+    opened: frozenset[int]
+    unfolded: bool
+    edges: tuple[Edge, ...]
+
+    def parent(self, box: int) -> int:
+        """Return the reactor around a reactor, past the bank that it is in."""
+        above = self.scene.boxes[box].parent
+        if above >= 0 and self.scene.boxes[above].kind == "bank":
+            above = self.scene.boxes[above].parent
+        return above
+
+    def bank(self, box: int) -> int | None:
+        """Return the bank that a reactor is a member of."""
+        above = self.scene.boxes[box].parent
+        is_bank = above >= 0 and self.scene.boxes[above].kind == "bank"
+        return above if is_bank else None
+
+    def stands_for(self, box: int) -> int:
+        """Return how many members of a bank a reactor stands for."""
+        bank = self.bank(box)
+        if bank is None or self.unfolded:
+            return 1
+        return self.scene.boxes[bank].width or 1
+
+    def name(self, box: int) -> str:
+        """Return the name to show; that of the bank if it stands for it."""
+        bank = self.bank(box)
+        if bank is None or self.unfolded:
+            return self.scene.boxes[box].name
+        return self.scene.boxes[bank].name
+
+    def mode(self, box: int) -> int | None:
+        """Return the mode, an item, that a reactor lives in."""
+        bank = self.bank(box)
+        return self.scene.boxes[box if bank is None else bank].mode
+
+    @cached_property
+    def inside(self) -> dict[int, list[int]]:
+        """For each reactor that is drawn, those in it."""
+        found: dict[int, list[int]] = {box: [] for box in self.boxes}
+        for box in self.boxes[1:]:
+            found[self.parent(box)].append(box)
+        return found
+
+
+def fold(scene: Scene, *, depth: int | None = None, expand_banks: bool = False) -> Fold:
+    """Return what is visible.
+
+    Args:
+        scene: Of what.
+        depth: How many levels of reactors are open; None: all.
+        expand_banks: Whether all members of banks are drawn.
+    """
+    like: list[int] = []  # box -> the one that stands for it, or -1
+    deep: list[int] = []
+    by_name: list[dict[str, int]] = [{} for _ in scene.boxes]
+    for box in scene.boxes:
+        if box.parent < 0:
+            like.append(box.id)
+            deep.append(0)
+            continue
+        by_name[box.parent][box.name] = box.id
+        in_bank = scene.boxes[box.parent].kind == "bank"
+        deep.append(deep[box.parent] + (box.kind == "reactor"))
+        above = like[box.parent]
+        if above < 0:
+            like.append(-1)
+        elif in_bank and not expand_banks:
+            like.append(scene.inside[above][0])
+        elif above == box.parent:
+            like.append(box.id)
+        else:
+            like.append(by_name[above].get(box.name, -1))
+    closed = {b.id for b in scene.boxes if depth is not None and deep[b.id] >= depth}
+    drawn: set[int] = set()
+    for box in scene.boxes:
+        above = box.parent
+        if above < 0 or (above in drawn and like[box.id] == box.id):
+            if above >= 0 and above in closed and scene.boxes[above].kind != "bank":
+                continue
+            drawn.add(box.id)
+    boxes = [b.id for b in scene.boxes if b.id in drawn and b.kind == "reactor"]
+    return Fold(
+        scene,
+        tuple(boxes),
+        frozenset(boxes) - closed,
+        expand_banks,
+        _edges(scene, like, drawn, closed),
+    )
+
+
+def _edges(
+    scene: Scene, like: list[int], drawn: set[int], closed: set[int]
+) -> tuple[Edge, ...]:
+    by_key = [{_key(scene, item): item for item in items} for items in scene.items_of]
+    visible: list[int] = []
+    for item in scene.items:
+        box = like[item.box]
+        found = -1
+        if box >= 0 and box in drawn:
+            found = by_key[box].get(_key(scene, item.id), -1)
+            if box in closed and item.kind not in ("input", "output"):
+                found = -1
+        visible.append(found)
+    merged: dict[tuple[str, int, int, str], Edge] = {}
+    for edge in scene.edges:
+        source, target = visible[edge.source], visible[edge.target]
+        if source < 0 or target < 0:
+            continue
+        key = edge.kind, source, target, edge.shown
+        other = merged.get(key)
+        loop = edge.loop or (other is not None and other.loop)
+        merged[key] = replace(other or edge, source=source, target=target, loop=loop)
+    return tuple(merged.values())
+
+
+def _key(scene: Scene, item: int) -> tuple[str, str, str]:
+    node = scene.items[item]
+    mode = "" if node.mode is None else scene.items[node.mode].name
+    return node.kind, mode, node.name
