@@ -120,6 +120,36 @@ auto status_word(Status status) -> const char* {
   return "";
 }
 
+auto as_bytes(const std::vector<std::int64_t>& numbers) -> nb::bytes {
+  return nb::bytes(reinterpret_cast<const char*>(numbers.data()),
+                   numbers.size() * sizeof(std::int64_t));
+}
+
+auto timing_numbers(const Timings& timings) -> nb::tuple {
+  std::vector<std::int64_t> sums;
+  const auto add = [](std::vector<std::int64_t>& to, auto... numbers) {
+    (to.push_back(static_cast<std::int64_t>(numbers)), ...);
+  };
+  for (const auto& s : timings.sums()) add(sums, s.runs, s.missed, s.total, s.longest);
+  std::vector<std::int64_t> works;
+  nb::list invocations;
+  for (const auto& work : timings.works()) {
+    add(works, work.runs, work.busy, work.recent.forgotten());
+    std::vector<std::int64_t> ran;
+    work.recent.for_each([&](const Timings::Invocation& i) {
+      add(ran, i.epoch, i.reaction, i.missed, i.begin, i.end);
+    });
+    invocations.append(as_bytes(ran));
+  }
+  const Timings::Lags& lags = timings.lags();
+  std::vector<std::int64_t> tags;
+  add(tags, lags.tags, lags.total, lags.longest, lags.began, lags.ended);
+  timings.tags().for_each([&](const Timings::TagTime& t) {
+    add(tags, t.epoch, t.tag.time, t.tag.microstep, t.begin, t.end, t.lag);
+  });
+  return nb::make_tuple(as_bytes(sums), as_bytes(works), as_bytes(tags), invocations);
+}
+
 auto steal(PyObject* object) -> nb::object {
   if (object == nullptr) throw nb::python_error();
   return nb::steal(object);
@@ -191,7 +221,8 @@ NB_MODULE(_core, m) {
           "__init__",
           [](Session* self, const Plan& plan, bool fast, bool keepalive, bool trace,
              bool replay, bool one_at_a_time, std::optional<Time> timeout,
-             std::optional<Time> start, std::uint64_t shuffle, bool stay_home) {
+             std::optional<Time> start, std::uint64_t shuffle, bool stay_home,
+             std::uint32_t timing) {
             Options options;
             options.fast = fast;
             options.keepalive = keepalive;
@@ -202,11 +233,12 @@ NB_MODULE(_core, m) {
             options.start = start.value_or(kForever);
             options.shuffle = shuffle;
             options.stay_home = stay_home;
+            options.timing = timing;
             new (self) Session(plan, options);
           },
           "plan"_a, nb::kw_only(), "fast"_a, "keepalive"_a, "trace"_a, "replay"_a,
           "one_at_a_time"_a, "timeout"_a.none(), "start"_a.none(), "shuffle"_a,
-          "stay_home"_a)
+          "stay_home"_a, "timing"_a)
       .def(
           "add_body",
           [](Session& s, nb::object function, nb::object handler, nb::object instance,
@@ -385,25 +417,50 @@ NB_MODULE(_core, m) {
             return std::tuple(e.runs, e.measured, e.total);
           },
           "reaction"_a, "Runs, measured runs, and nanoseconds of the measured ones.")
-      .def("trace_words",
-           [](const Session& s) {
-             const auto& words = s.scheduler().trace().words();
-             return nb::bytes(reinterpret_cast<const char*>(words.data()),
-                              words.size() * sizeof(std::int64_t));
-           })
+      .def(
+          "trace_bytes",
+          [](const Session& s) {
+            const auto bytes = s.scheduler().trace().bytes();
+            return nb::bytes(bytes.data(), bytes.size());
+          },
+          "What happened so far; for `expand_trace`.")
       .def(
           "trace_values",
           [](const Session& s) {
             nb::list list;
-            for (const Value& value : s.scheduler().trace().values()) {
-              auto* object = static_cast<PyObject*>(value.get());
+            for (const Value* value : s.scheduler().trace().values()) {
+              auto* object = static_cast<PyObject*>(value->get());
               list.append(object == nullptr ? nb::none() : nb::borrow(object));
             }
             return list;
           },
-          nb::sig("def trace_values(self) -> list[object]"))
+          nb::sig("def trace_values(self) -> list[object]"),
+          "What was kept of values that were sent: scalars, types, or (text,).")
+      .def(
+          "timing",
+          [](const Session& s) {
+            const Timings* timings = s.scheduler().timings();
+            if (timings == nullptr) throw std::runtime_error("times were not measured");
+            return timing_numbers(*timings);
+          },
+          nb::sig("def timing(self) -> tuple[bytes, bytes, bytes, list[bytes]]"),
+          "Measured times, as 64-bit numbers: per reaction runs, missed deadlines, "
+          "total, longest; per worker runs, busy time, invocations not kept; tags, total "
+          "lag, longest lag, begin, end, then per kept tag number, time, microstep, "
+          "begin, end, lag; "
+          "per worker and kept invocation tag number, reaction, missed, begin, end.")
       .def("close", &Session::close);
 
+  m.def(
+      "expand_trace",
+      [](nb::bytes noted) {
+        const auto* first = reinterpret_cast<const std::uint8_t*>(noted.c_str());
+        const Expanded expanded = expand({first, noted.size()});
+        return std::pair(as_bytes(expanded.words), as_bytes(expanded.which));
+      },
+      "noted"_a,
+      "Return the numbers of a trace, in the form told in trace_log.hpp, and for each "
+      "port set which value was kept.");
   m.def(
       "values", [](nb::object ports) { return steal(port_values(ports.ptr())); },
       nb::sig("def values(ports: tuple[object, ...]) -> list[object]"),

@@ -87,14 +87,29 @@ auto PythonHost::late(ReactionId reaction, Time due) noexcept -> bool {
   return result;
 }
 
-auto PythonHost::snapshot(const Value& value) noexcept -> Value {
+auto PythonHost::snapshot(const Value& value, const void* last) noexcept
+    -> std::optional<Value> {
   auto* object = static_cast<PyObject*>(value.get());
-  if (object == nullptr || is_plain(object)) return value.copy();
-  if (describe == nullptr) return Value::share(Py_TYPE(object));
-  PyObject* text = PyObject_CallOneArg(describe, object);
-  if (text == nullptr) {
-    PyErr_Clear();
-    return Value::share(Py_TYPE(object));
+  void* keep = object;  // a scalar itself, of anything else the type
+  if (object != nullptr && !is_plain(object)) {
+    keep = Py_TYPE(object);
+    if (describe != nullptr) {
+      PyObject* text = PyObject_CallOneArg(describe, object);
+      if (text != nullptr) return described(text, last);
+      PyErr_Clear();
+    }
+  }
+  if (keep == last) return std::nullopt;  // neither counted nor kept once more
+  return Value::share(keep);
+}
+
+auto PythonHost::described(PyObject* text, const void* last) noexcept
+    -> std::optional<Value> {
+  auto* before = static_cast<PyObject*>(const_cast<void*>(last));
+  if (before != nullptr && PyTuple_CheckExact(before) &&
+      PyUnicode_Compare(PyTuple_GET_ITEM(before, 0), text) == 0) {
+    Py_DECREF(text);
+    return std::nullopt;
   }
   PyObject* wrapped = PyTuple_Pack(1, text);  // told apart from a string value
   Py_DECREF(text);

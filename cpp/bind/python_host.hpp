@@ -4,6 +4,7 @@
 #include <Python.h>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -33,7 +34,8 @@ class PythonHost final : public Host {
 
   auto invoke(ReactionId reaction, bool missed) noexcept -> bool override;
   auto late(ReactionId reaction, Time due) noexcept -> bool override;
-  auto snapshot(const Value& value) noexcept -> Value override;
+  auto snapshot(const Value& value, const void* last) noexcept
+      -> std::optional<Value> override;
   void delivered(TriggerId trigger, Tag tag, const Value& value) noexcept override;
   void thread_begins(WorkerId worker) noexcept override;
   void thread_ends(WorkerId worker) noexcept override;
@@ -64,6 +66,9 @@ class PythonHost final : public Host {
     unsigned long ident = 0;
   };
   void keep_failure(ReactionId reaction);
+  /// Takes over `text`.
+  static auto described(PyObject* text, const void* last) noexcept
+      -> std::optional<Value>;
 
   std::vector<Thread> threads_;
   std::mutex mutex_;

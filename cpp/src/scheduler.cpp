@@ -40,6 +40,12 @@ Scheduler::Scheduler(const Plan& plan, Options options, Host& host)
     workers_[w].scheduler = this;
     workers_[w].id = w;
     workers_[w].serial = mine;
+    if (options.trace) notes_.push_back(&workers_[w].notes);
+  }
+  if (options.trace) log_.open(plan.slots);
+  if (options.timing > 0) {
+    timings_ =
+        std::make_unique<Timings>(plan.reactions.size(), plan.workers, options.timing);
   }
   deadlines_.reserve(plan.reactions.size());
   levels_.reserve(plan.reactions.size());
@@ -202,6 +208,10 @@ auto Scheduler::wait_for(Tag tag) -> bool {
 
 void Scheduler::begin_tag(Tag tag) {
   now_ = tag;
+  if (timings_) {
+    tag_began_ = Clock::ticks_now();
+    lag_ = clock_.now() - tag.time;
+  }
   ++epoch_;
   ready_.begin(epoch_);
   ended_ = now_ >= stop_;
@@ -243,18 +253,22 @@ void Scheduler::deliver_events() {
 }
 
 void Scheduler::finish_tag() {
-  if (options_.trace) {
-    std::vector<TraceNotes*> notes;
-    for (WorkerId w = 0; w < plan_.workers; ++w) notes.push_back(&workers_[w].notes);
-    log_.tag(elapsed(now_, clock_.start_time()), notes, levels_);
-  }
   forward_delayed();
   for (WorkerId w = 0; w < plan_.workers; ++w) {
     for (const auto& entry : workers_[w].outbox) queue_.put(entry.tag, entry.trigger);
     workers_[w].outbox.clear();
   }
   if (queue_.size() > compact_at_) compact_queue();
-  if (options_.trace) log_.end_tag(ended_);
+  if (options_.trace) {
+    // What comes after a failure ran or did not, as chance would have it.
+    const TraceKey last = failed_at_.load(std::memory_order_relaxed);
+    log_.end_tag(elapsed(now_, clock_.start_time()), notes_, ended_, last);
+  }
+  if (timings_) {
+    const Time lag = options_.fast ? 0 : std::max<Time>(0, lag_);
+    timings_->note({epoch_, elapsed(now_, clock_.start_time()), tag_began_,
+                    Clock::ticks_now(), lag});
+  }
   if (modes_.any() && !ended_) commit_modes();
   ++tags_run_;
 }
@@ -290,7 +304,7 @@ void Scheduler::forward_delayed() {
     }
     const auto tag = place(id, delayed(now_, stage.delay), std::move(value));
     if (tag) queue_.put(*tag, id);
-    if (options_.trace) {
+    if (options_.trace && failed_at_.load(std::memory_order_relaxed) == kLastKey) {
       log_.stage_event(
           id, tag ? std::optional(elapsed(*tag, clock_.start_time())) : std::nullopt);
     }

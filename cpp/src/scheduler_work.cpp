@@ -155,8 +155,7 @@ auto Scheduler::wait_for_work(Worker& worker) -> ReactionId {
 auto Scheduler::skipped(ReactionId reaction) const -> bool {
   if (broken_off_.load(std::memory_order_relaxed)) return true;
   const std::uint64_t failed = failed_at_.load(std::memory_order_relaxed);
-  return failed != ~std::uint64_t{0} &&
-         ((std::uint64_t{levels_[reaction]} << 32U) | reaction) > failed;
+  return failed != ~std::uint64_t{0} && trace_key(levels_[reaction], reaction) > failed;
 }
 
 void Scheduler::execute(Worker& worker, ReactionId reaction) {
@@ -171,27 +170,20 @@ void Scheduler::execute(Worker& worker, ReactionId reaction) {
     const bool shared = pool_ && pool_->is_open();
     if (shared) worker.shared_cost += costs_.recent(reaction);
     worker.reaction = reaction;
-    if (options_.trace) worker.notes.begin(reaction, missed);
+    if (options_.trace) worker.notes.begin(trace_key(plan.level, reaction), missed);
     bool ok = true;
     if (plan.forward_from != kNone) {
       // Another channel of the same multiport may have triggered it.
       if (present(plan.forward_from)) {
         set(worker, plan.forward_to, ports_.value(plan.forward_from).copy());
       }
-    } else if (costs_.start(reaction)) {
-      const Time begin = Clock::ticks_now();
-      ok = host_.invoke(reaction, missed);
-      // Time behind an interpreter lock is mostly waiting, not cost.
-      if (!shared || !options_.one_at_a_time) {
-        costs_.stop(reaction, Clock::ticks_now() - begin);
-      }
     } else {
-      ok = host_.invoke(reaction, missed);
+      ok = invoke(worker, reaction, missed, shared);
     }
-    if (options_.trace) worker.notes.end(ports_, host_);
+    if (options_.trace) worker.notes.end(ports_, host_, log_.kept());
     worker.reaction = kNone;
     if (!ok) {
-      const std::uint64_t key = (std::uint64_t{plan.level} << 32U) | reaction;
+      const std::uint64_t key = trace_key(plan.level, reaction);
       std::uint64_t least = failed_at_.load();
       while (key < least && !failed_at_.compare_exchange_weak(least, key)) {
       }
@@ -199,6 +191,21 @@ void Scheduler::execute(Worker& worker, ReactionId reaction) {
   }
   ready_.finish(worker.id, reaction);
   if (idle_.load() > 0) changed_.raise();
+}
+
+auto Scheduler::invoke(Worker& worker, ReactionId reaction, bool missed, bool shared)
+    -> bool {
+  const bool sampled = costs_.start(reaction);
+  if (!sampled && !timings_) return host_.invoke(reaction, missed);
+  const Time begin = Clock::ticks_now();
+  const bool ok = host_.invoke(reaction, missed);
+  const Time end = Clock::ticks_now();
+  // Time behind an interpreter lock is mostly waiting, not cost.
+  if (sampled && (!shared || !options_.one_at_a_time)) {
+    costs_.stop(reaction, end - begin);
+  }
+  if (timings_) timings_->note(worker.id, {epoch_, reaction, missed, begin, end});
+  return ok;
 }
 
 void Scheduler::consider_help(LevelId level) {

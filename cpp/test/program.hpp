@@ -161,13 +161,14 @@ class Session {
     const Status status = scheduler.start();
     return status == Status::kRunning ? scheduler.run() : status;
   }
-  [[nodiscard]] auto trace() const -> const std::vector<std::int64_t>& {
-    return scheduler.trace().words();
+  [[nodiscard]] auto trace() const -> std::vector<std::int64_t> {
+    return expand(scheduler.trace().bytes()).words;
   }
   [[nodiscard]] auto traced_numbers() const -> std::vector<std::int64_t> {
     std::vector<std::int64_t> all;
-    for (const Value& value : scheduler.trace().values()) {
-      all.push_back(Counted::number(value));
+    const std::vector<const Value*> values = scheduler.trace().values();
+    for (const std::int64_t i : expand(scheduler.trace().bytes()).which) {
+      all.push_back(i < 0 ? -1 : Counted::number(*values[static_cast<std::size_t>(i)]));
     }
     return all;
   }

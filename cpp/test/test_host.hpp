@@ -107,7 +107,11 @@ class TestHost final : public Host {
   auto late(ReactionId reaction, Time due) noexcept -> bool override {
     return is_late ? is_late(reaction, due) : false;
   }
-  auto snapshot(const Value& value) noexcept -> Value override { return value.copy(); }
+  auto snapshot(const Value& value, const void* last) noexcept
+      -> std::optional<Value> override {
+    if (value.get() == last) return std::nullopt;
+    return value.copy();
+  }
   void delivered(TriggerId trigger, Tag tag, const Value& value) noexcept override {
     CHECK(threads_[0].entered);
     recording.emplace_back(trigger, tag, Counted::number(value));

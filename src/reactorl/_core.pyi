@@ -99,7 +99,7 @@ class Plan:
 class Session:
     """One run of a plan."""
 
-    def __init__(self, plan: Plan, *, fast: bool, keepalive: bool, trace: bool, replay: bool, one_at_a_time: bool, timeout: int | None, start: int | None, shuffle: int, stay_home: bool) -> None: ...
+    def __init__(self, plan: Plan, *, fast: bool, keepalive: bool, trace: bool, replay: bool, one_at_a_time: bool, timeout: int | None, start: int | None, shuffle: int, stay_home: bool, timing: int) -> None: ...
 
     def add_body(self, function: object | None, handler: object | None, instance: object | None, reactor: int, index: int) -> None:
         """Give the next reaction its body; in the order of ids."""
@@ -160,11 +160,23 @@ class Session:
     def cost(self, reaction: int) -> tuple[int, int, int]:
         """Runs, measured runs, and nanoseconds of the measured ones."""
 
-    def trace_words(self) -> bytes: ...
+    def trace_bytes(self) -> bytes:
+        """What happened so far; for `expand_trace`."""
 
-    def trace_values(self) -> list[object]: ...
+    def trace_values(self) -> list[object]:
+        """What was kept of values that were sent: scalars, types, or (text,)."""
+
+    def timing(self) -> tuple[bytes, bytes, bytes, list[bytes]]:
+        """
+        Measured times, as 64-bit numbers: per reaction runs, missed deadlines, total, longest; per worker runs, busy time, invocations not kept; tags, total lag, longest lag, begin, end, then per kept tag number, time, microstep, begin, end, lag; per worker and kept invocation tag number, reaction, missed, begin, end.
+        """
 
     def close(self) -> None: ...
+
+def expand_trace(noted: bytes) -> tuple[bytes, bytes]:
+    """
+    Return the numbers of a trace, in the form told in trace_log.hpp, and for each port set which value was kept.
+    """
 
 def values(ports: tuple[object, ...]) -> list[object]:
     """The values of a multiport's present channels, in order."""

@@ -82,7 +82,7 @@ def test_every_changed_byte_is_noticed(tmp_path: Path) -> None:
     [
         (lambda text: "hello\n", 1, "not a trace file"),
         (lambda text: "", 1, "not a trace file"),
-        (lambda text: text.replace("trace 1 ", "trace 2 "), 1, "format version 2"),
+        (lambda text: text.replace("trace 2 ", "trace 3 "), 1, "format version 3"),
         (lambda text: text.replace('"seed"', '"sead"'), 1, "header is damaged"),
         (lambda text: text.replace("{", "", 1), 1, "header is damaged"),
         (lambda text: text.replace("run main.go", "ran main.go"), 6, "no such line"),

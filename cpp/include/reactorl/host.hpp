@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+
 #include "reactorl/ids.hpp"
 #include "reactorl/tag.hpp"
 #include "reactorl/value.hpp"
@@ -22,8 +24,10 @@ class Host {
   virtual auto invoke(ReactionId reaction, bool missed) noexcept -> bool = 0;
   /// Whether a reaction that is due at `due` starts too late. Asked once per start.
   virtual auto late(ReactionId reaction, Time due) noexcept -> bool = 0;
-  /// What a trace keeps of a value that was set.
-  virtual auto snapshot(const Value& value) noexcept -> Value = 0;
+  /// What a trace keeps of a value that was set; nothing if that is `last`, which it
+  /// kept of the same slot before.
+  virtual auto snapshot(const Value& value, const void* last) noexcept
+      -> std::optional<Value> = 0;
   /// An event that came from the physical world is about to fire.
   virtual void delivered(TriggerId trigger, Tag tag, const Value& value) noexcept = 0;
 

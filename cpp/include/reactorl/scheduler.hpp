@@ -19,6 +19,7 @@
 #include "reactorl/port_store.hpp"
 #include "reactorl/ready_queue.hpp"
 #include "reactorl/signal.hpp"
+#include "reactorl/timings.hpp"
 #include "reactorl/trace_log.hpp"
 #include "reactorl/worker_pool.hpp"
 
@@ -33,6 +34,7 @@ struct Options {
   bool stay_home = false;      // a reaction runs on its home worker and on no other
   Time timeout = kForever;     // kForever: none
   Time start = kForever;       // kForever: the machine's time
+  std::uint32_t timing = 0;    // how many invocations to keep the times of; 0: no times
   std::uint64_t shuffle = 0;   // tests: another order of ready reactions for each value
 };
 
@@ -125,6 +127,8 @@ class Scheduler {
   [[nodiscard]] auto epoch() const -> Epoch { return epoch_; }
   [[nodiscard]] auto costs() const -> const Costs& { return costs_; }
   [[nodiscard]] auto trace() const -> const TraceLog& { return log_; }
+  /// Null if times are not measured.
+  [[nodiscard]] auto timings() const -> const Timings* { return timings_.get(); }
   [[nodiscard]] auto tags_run() const -> std::uint64_t { return tags_run_; }
   [[nodiscard]] auto events_delivered() const -> std::uint64_t { return delivered_; }
   [[nodiscard]] auto phases_shared() const -> std::uint64_t { return phases_; }
@@ -164,6 +168,7 @@ class Scheduler {
   void help(Worker& worker);
   auto wait_for_work(Worker& worker) -> ReactionId;
   void execute(Worker& worker, ReactionId reaction);
+  auto invoke(Worker& worker, ReactionId reaction, bool missed, bool shared) -> bool;
   void trigger(ReactionId reaction);
   void trigger_all(SlotId slot);
   [[nodiscard]] auto skipped(ReactionId reaction) const -> bool;
@@ -185,6 +190,10 @@ class Scheduler {
   Costs costs_;
   Gain gain_;
   TraceLog log_;
+  std::vector<TraceNotes*> notes_;    // of all workers, if traced
+  std::unique_ptr<Timings> timings_;  // if measured
+  Time tag_began_ = 0;                // if measured
+  Time lag_ = 0;                      // if measured
   std::vector<TriggerState> triggers_;
   std::vector<Time> deadlines_;
   std::vector<LevelId> levels_;

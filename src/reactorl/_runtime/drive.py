@@ -12,7 +12,7 @@ from reactorl.errors import UnknownNameError, WidthError
 from reactorl.tag import Duration, Tag, nanoseconds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from types import TracebackType
 
     from reactorl._decl.reactor import Reactor
@@ -68,8 +68,11 @@ class Outputs:
 class Session:
     """A driven program; made by ``drive``, used in a ``with`` statement."""
 
-    def __init__(self, live: Live) -> None:
+    def __init__(
+        self, live: Live, at_end: Callable[[Result], object] | None = None
+    ) -> None:
         self._live = live
+        self._at_end = at_end
         self._inputs: dict[str, PortNode] = {}
         self._outputs: dict[str, PortNode] = {}
         for port in live.program.ports:
@@ -120,7 +123,14 @@ class Session:
     def _close(self) -> None:
         if self._open:
             self._open = False
-            self._live.close()
+            ended = self._result
+            if self._at_end is not None and ended is None:
+                ended = self._live.result()
+            try:
+                self._live.close()
+            finally:
+                if self._at_end is not None and ended is not None:
+                    self._at_end(ended)
 
     @property
     def tag(self) -> Tag:
@@ -243,6 +253,8 @@ def drive(
     timeout: Duration | None = None,
     stay_home: bool = False,
     shuffle: int = 0,
+    timing: bool | int = False,
+    at_end: Callable[[Result], object] | None = None,
 ) -> Session:
     """Return a context manager that runs ``main`` tag by tag, steered by the caller.
 
@@ -271,5 +283,6 @@ def drive(
         freeze=freeze,
         stay_home=stay_home,
         shuffle=shuffle,
+        timing=timing,
     )
-    return Session(Live(program, options))
+    return Session(Live(program, options), at_end)

@@ -29,6 +29,7 @@ from reactorl._runtime.recording import (
     Tape,
 )
 from reactorl._runtime.result import ReactionTime, Result
+from reactorl._runtime.timing import make_timing
 from reactorl._runtime.tracing import make_trace, physical_names
 from reactorl._runtime.views import Views
 from reactorl._runtime.watchdogs import Watchdogs
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from reactorl._decl.reactor import Reactor
     from reactorl._program.program import Program, ReactionNode, WatchdogNode
     from reactorl._runtime.options import Options
+    from reactorl.trace import Timing
 
 
 class Live:
@@ -75,6 +77,7 @@ class Live:
             start=options.start_time,
             shuffle=options.shuffle,
             stay_home=options.stay_home,
+            timing=options.timing,
         )
         tape = self._tape(record, replay)
         self._watchdogs = Watchdogs(
@@ -142,8 +145,13 @@ class Live:
                 make_trace,
                 program,
                 planned,
-                session.trace_words(),
+                session.trace_bytes(),
                 session.trace_values(),
+            )
+        timing: Callable[[], Timing] | None = None
+        if self.options.timing:
+            timing = partial(
+                make_timing, program, session.timing(), fast=self.options.fast
             )
 
         def times() -> list[ReactionTime]:
@@ -166,6 +174,7 @@ class Live:
             recording=self._record,
             _times=times,
             _trace=make,
+            _timing=timing,
         )
 
     def finished(self) -> None:

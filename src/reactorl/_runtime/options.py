@@ -31,6 +31,7 @@ class Options:
     freeze: bool
     shuffle: int
     stay_home: bool
+    timing: int = 0  # how many invocations of each worker are kept; 0: no times
 
 
 def make_options(
@@ -47,6 +48,7 @@ def make_options(
     freeze: bool | None,
     shuffle: int,
     stay_home: bool,
+    timing: bool | int = False,
 ) -> Options:
     """Fill in defaults that depend on the program and the machine.
 
@@ -72,6 +74,9 @@ def make_options(
     if trace not in (False, True, "values"):
         msg = f'trace must be False, True or "values", not {trace!r}'
         raise ValueError(msg)
+    if not 0 <= timing <= MOST_KEPT:
+        msg = f"timing must be a bool or a number up to {MOST_KEPT}, not {timing!r}"
+        raise ValueError(msg)
     return Options(
         # Checking compares the world before and after each body: one at a time.
         workers=1 if check else workers,
@@ -86,10 +91,14 @@ def make_options(
         freeze=_freezes(program) if freeze is None else freeze,
         shuffle=shuffle,
         stay_home=stay_home,
+        timing=KEPT if timing is True else int(timing),
     )
 
 
 MOST_WORKERS = 1024
+KEPT = 1 << 16
+"""How many invocations of each worker ``timing=True`` keeps one by one."""
+MOST_KEPT = 1 << 28
 
 
 def has_gil() -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from reactorl import trace as traces
 from reactorl._program.text import digest as program_digest
+from reactorl._runtime.timing import structure_of
 
 if TYPE_CHECKING:
     import os
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from reactorl._runtime.options import Options
     from reactorl._runtime.recording import Recording
     from reactorl.tag import Tag
-    from reactorl.trace import Trace
+    from reactorl.trace import Timing, Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,7 @@ class Result:
     recording: Recording | None
     _times: Callable[[], list[ReactionTime]] = field(repr=False)
     _trace: Callable[[], Trace] | None = field(repr=False)
+    _timing: Callable[[], Timing] | None = field(repr=False, default=None)
 
     @cached_property
     def times(self) -> list[ReactionTime]:
@@ -81,10 +83,40 @@ class Result:
         """A fingerprint of the trace: equal runs have equal digests. None: no trace."""
         return None if self._trace is None else traces.digest(self.trace)
 
-    def save_trace(self, path: str | os.PathLike[str]) -> None:
-        """Write the trace to a file that ``reactorl.trace.load`` reads."""
+    @cached_property
+    def timing(self) -> Timing:
+        """How long reactions and tags took, measured; differs from run to run.
+
+        Raises:
+            ValueError: Times were not measured.
+        """
+        if self._timing is None:
+            msg = "times were not measured; use run(..., timing=True)"
+            raise ValueError(msg)
+        return self._timing()
+
+    def save_trace(
+        self, path: str | os.PathLike[str], *, scene: str | None = None
+    ) -> None:
+        """Write a file that ``reactorl.trace.load`` reads, and ``reactorl trace``.
+
+        It has the trace, if the run was traced, and the times, if they were measured.
+
+        Args:
+            path: Where to; a name that ends in ``.gz`` is compressed.
+            scene: The program's picture as JSON, from ``reactorl.diagram``; without it
+                ``reactorl trace --html`` has to be told the program.
+
+        Raises:
+            ValueError: There is neither a trace nor are there times.
+        """
+        traced = self._trace is not None
+        timing = None if self._timing is None else self.timing
+        if not traced and timing is None:
+            msg = "this run was neither traced nor timed; use run(..., trace=True)"
+            raise ValueError(msg)
         saved = traces.SavedTrace(
-            trace=self.trace,
+            trace=self.trace if traced else traces.Trace(()),
             program=program_digest(self.program),
             seed=self.options.seed,
             options={
@@ -92,6 +124,10 @@ class Result:
                 "timeout": self.options.timeout,
                 "keepalive": self.options.keepalive,
             },
+            kept=traced,
+            structure=structure_of(self.program),
+            scene=scene,
+            timing=timing,
         )
         traces.save(path, saved)
 

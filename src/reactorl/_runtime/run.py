@@ -15,6 +15,7 @@ from reactorl._runtime.recording import Recording
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Callable
 
     from reactorl._runtime.result import Result
     from reactorl.tag import Duration
@@ -36,6 +37,8 @@ def run(
     replay: Recording | str | os.PathLike[str] | None = None,
     stay_home: bool = False,
     shuffle: int = 0,
+    timing: bool | int = False,
+    at_end: Callable[[Result], object] | None = None,
 ) -> Result:
     """Run ``main`` until it ends, and say how it went.
 
@@ -69,6 +72,11 @@ def run(
             helps others.
         shuffle: For tests: another order of ready reactions for each value. The trace
             must not change.
+        timing: Measure how long each invocation of a reaction takes, and how late tags
+            begin: ``result.timing``. Sums are of all; single invocations are kept for
+            the last 65,536 of each worker, or for as many as the number given here.
+        at_end: Called with the result when the run has ended, also if it ended by an
+            exception, which is raised afterwards; so a trace up to there can be kept.
 
     Raises:
         ProgramError: The program is not legal.
@@ -91,22 +99,28 @@ def run(
         freeze=freeze,
         stay_home=stay_home,
         shuffle=shuffle,
+        timing=timing,
     )
     noted = None if record is False else Recording()
     if replay is not None and not isinstance(replay, Recording):
         replay = Recording.load(replay)
     live = Live(program, options, record=noted, replay=replay)
+    ended: Result | None = None
     try:
         if live.start() == "running":
             live.after(live.session.run())
         live.finished()
-        result = live.result()
+        ended = result = live.result()
     finally:
         try:
+            if at_end is not None and ended is None:
+                ended = live.result()
             live.close()
         finally:
             if noted is not None and not isinstance(record, bool):
                 noted.save(record)
+            if at_end is not None and ended is not None:
+                at_end(ended)
     return result
 
 

@@ -7,6 +7,7 @@ from array import array
 from functools import cache
 from typing import TYPE_CHECKING
 
+from reactorl import _core
 from reactorl.tag import Tag
 from reactorl.trace.record import Event, ReactionRecord, TagRecord, Trace
 from reactorl.trace.value_text import value_text
@@ -45,14 +46,16 @@ def physical_names(program: Program, planned: Planned) -> dict[str, int]:
 
 
 def make_trace(
-    program: Program, planned: Planned, words: bytes, values: Sequence[object]
+    program: Program, planned: Planned, noted: bytes, values: Sequence[object]
 ) -> Trace:
     """Return the trace that the core noted; the form is told in ``trace_log.hpp``."""
-    return Trace(tuple(_tags(program, planned, array("q", words), iter(values))))
+    words, which = (array("q", numbers) for numbers in _core.expand_trace(noted))
+    text_of = cache(lambda kept: _text(values[kept] if kept >= 0 else None))
+    return Trace(tuple(_tags(program, planned, words, map(text_of, which))))
 
 
 def _tags(
-    program: Program, planned: Planned, words: array[int], values: Iterator[object]
+    program: Program, planned: Planned, words: array[int], texts: Iterator[str]
 ) -> Iterator[TagRecord]:
     name_of = cache(lambda trigger: trigger_name(program, planned, trigger))
     channel_of = cache(lambda slot: program.channel_name(planned.slot_channel[slot]))
@@ -80,7 +83,7 @@ def _tags(
                 ReactionRecord(
                     reaction=reaction_of(reaction),
                     missed_deadline=bool(flags & 1),
-                    sets=tuple((channel_of(s), _text(next(values))) for s in slots),
+                    sets=tuple((channel_of(s), next(texts)) for s in slots),
                     events=events,
                     modes=modes,
                 )

@@ -3,7 +3,10 @@
 
 The header says what ran (format version, digest of the program, seed, options); the
 closing line counts the tags and carries a digest, so a cut or changed file is refused.
-A name that ends in ``.gz`` is compressed. Equal traces give equal files, byte for byte.
+Before it may stand what helps to look at the trace, each in one line of JSON: the order
+of the program's reactions (``structure``), its picture (``scene``), and measured times
+(``timing``). A name that ends in ``.gz`` is compressed. Without measured times, equal
+runs of one program give equal files, byte for byte.
 """
 
 from __future__ import annotations
@@ -23,15 +26,24 @@ from reactorl.errors import TraceError
 from reactorl.position import Position
 from reactorl.trace.record import TagRecord, Trace
 from reactorl.trace.text import lines, parse_lines
+from reactorl.trace.timing_text import (
+    parse_structure,
+    parse_timing,
+    structure_json,
+    timing_json,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-VERSION: Final = 1
-"""The format this package writes, and the only one it reads."""
+    from reactorl.trace.timing import Structure, Timing
+
+VERSION: Final = 2
+"""The format this package writes; it reads earlier ones, too."""
 
 _HEADER: Final = "reactorl trace"
 _CLOSING: Final = "end "
+_SECTIONS: Final = ("structure", "scene", "timing")
 _AGAIN: Final = "Run the program again to get a whole one."
 
 Scalar: TypeAlias = bool | int | float | str | None
@@ -39,12 +51,27 @@ Scalar: TypeAlias = bool | int | float | str | None
 
 @dataclass(frozen=True, slots=True)
 class SavedTrace:
-    """A trace with what is needed to know which run it came from."""
+    """A trace with what is needed to know which run it came from.
+
+    Attributes:
+        trace: What happened; empty if it was not kept.
+        program: Digest of the program.
+        seed: Of the run.
+        options: Of the run.
+        kept: Whether the trace was kept; if not, the file is there for its times.
+        structure: The program's reactions and their order.
+        scene: The program's picture, as JSON text.
+        timing: Measured times; has ``structure``, too.
+    """
 
     trace: Trace
-    program: str = ""  # digest of the program
+    program: str = ""
     seed: int = 0
     options: Mapping[str, Scalar] = field(default_factory=dict)
+    kept: bool = True
+    structure: Structure | None = None
+    scene: str | None = None
+    timing: Timing | None = None
 
 
 def save(path: str | os.PathLike[str], saved: SavedTrace | Trace) -> None:
@@ -61,6 +88,7 @@ def save(path: str | os.PathLike[str], saved: SavedTrace | Trace) -> None:
         "program": saved.program,
         "seed": saved.seed,
         "options": dict(saved.options),
+        "kept": saved.kept,
     }
     with _replacing(target) as file:
         head = f"{_HEADER} {VERSION} {json.dumps(facts, sort_keys=True)}\n"
@@ -70,6 +98,10 @@ def save(path: str | os.PathLike[str], saved: SavedTrace | Trace) -> None:
         for line in lines(saved.trace):
             count += line.startswith("(")
             data = line.encode()
+            seen.update(data)
+            file.write(data)
+        for name, content in _sections(saved):
+            data = f"{name} {content}\n".encode()
             seen.update(data)
             file.write(data)
         file.write(f"{_CLOSING}{count} tags {seen.hexdigest()}\n".encode())
@@ -85,9 +117,23 @@ def load(path: str | os.PathLike[str]) -> SavedTrace:
     source = Path(path)
     reader = _Reader(source)
     with _opened(source) as file:
-        program, seed, options = reader.header(file)
+        facts = reader.header(file)
         trace = Trace(tuple(reader.body(file)))
-    return SavedTrace(trace, program, seed, options)
+    structure, timing = reader.structure, reader.timing
+    return SavedTrace(trace, *facts, structure, reader.scene, timing)
+
+
+def _sections(saved: SavedTrace) -> Iterator[tuple[str, str]]:
+    structure = saved.structure
+    if saved.timing is not None:
+        structure = saved.timing.structure
+    if structure is not None:
+        yield "structure", structure_json(structure)
+    if saved.scene is not None:
+        # The same text on one line, whoever wrote it.
+        yield "scene", json.dumps(json.loads(saved.scene), separators=(",", ":"))
+    if saved.timing is not None:
+        yield "timing", timing_json(saved.timing)
 
 
 class _Reader:
@@ -97,24 +143,29 @@ class _Reader:
         self._path = path
         self._seen = hashlib.sha256()
         self._number = 0
+        self._version = 0
+        self.structure: Structure | None = None
+        self.scene: str | None = None
+        self.timing: Timing | None = None
 
-    def header(self, file: IO[bytes]) -> tuple[str, int, Mapping[str, Scalar]]:
+    def header(self, file: IO[bytes]) -> tuple[str, int, Mapping[str, Scalar], bool]:
         """Read the first line."""
         line = next(self._lines(file), "")
         if not line.startswith(f"{_HEADER} "):
             self._refuse("this is not a trace file", "Give a file that save() wrote.")
         version, _, rest = line[len(_HEADER) + 1 :].partition(" ")
-        if version != str(VERSION):
+        if version not in map(str, range(1, VERSION + 1)):
             self._refuse(
-                f"format version {version}, this package reads {VERSION}",
+                f"format version {version}, this package reads up to {VERSION}",
                 "Run the program again, or read it with the version that wrote it.",
             )
+        self._version = int(version)
         try:
             facts = json.loads(rest)
-            program, seed, options = facts["program"], facts["seed"], facts["options"]
+            kept = bool(facts["kept"]) if self._version > 1 else True
+            return facts["program"], facts["seed"], facts["options"], kept
         except (ValueError, KeyError, TypeError):
             self._refuse("the header is damaged", _AGAIN)
-        return program, seed, options
 
     def body(self, file: IO[bytes]) -> Iterator[TagRecord]:
         """Read the tags and check the closing line."""
@@ -127,7 +178,8 @@ class _Reader:
                 if line.startswith(_CLOSING):
                     closing = line
                     return
-                yield line
+                if self._version == 1 or not self._section(line):
+                    yield line
 
         for record in parse_lines(body_lines(), file=str(self._path), first=2):
             count += 1
@@ -139,6 +191,23 @@ class _Reader:
             self._refuse("the file was changed after it was written", _AGAIN)
         if next(self._lines(file), None) is not None:
             self._refuse("there is more after the closing line", _AGAIN)
+
+    def _section(self, line: str) -> bool:
+        """Read a line that is no part of the trace itself, if it is one."""
+        name, _, content = line.partition(" ")
+        if name not in _SECTIONS:
+            return False
+        try:
+            if name == "structure":
+                self.structure = parse_structure(content)
+            elif name == "scene":
+                json.loads(content)
+                self.scene = content
+            elif self.structure is not None:
+                self.timing = parse_timing(content, self.structure)
+        except (ValueError, TypeError, RecursionError) as error:
+            self._refuse(f"the {name} is damaged ({error})", _AGAIN)
+        return True
 
     def _lines(self, file: IO[bytes]) -> Iterator[str]:
         while True:

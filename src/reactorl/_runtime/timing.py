@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From the core's numbers to a Timing with names."""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING
+
+from reactorl.tag import Tag
+from reactorl.trace.timing import (
+    Invocation,
+    ReactionTiming,
+    Structure,
+    TagTiming,
+    Timing,
+    WorkerTiming,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from reactorl._program.program import Program
+
+_Numbers = tuple[bytes, bytes, bytes, list[bytes]]
+
+
+def structure_of(program: Program) -> Structure:
+    """Return the reactions of a program and their order."""
+    order = program.order
+    return Structure(
+        reactions=tuple(program.reaction_name(r.id) for r in program.reactions),
+        levels=tuple(order.level),
+        after=tuple(order.downstream),
+    )
+
+
+def make_timing(program: Program, numbers: _Numbers, *, fast: bool) -> Timing:
+    """Return what the core measured; the form is told at ``Session.timing``."""
+    sums, works, tags, kept = numbers
+    workers = list(_rows(works, 3))
+    count, lag, longest, origin, ended, *_ = array("q", tags)
+    invocations = [list(_rows(ran, 5)) for ran in kept]
+    whole = _first_whole(workers, invocations)
+    recent_tags: list[TagTiming] = []
+    place: dict[int, int] = {}  # number of a tag -> where it is in recent_tags
+    for number, time, step, begin, end, late in _rows(tags, 6, start=5):
+        if number >= whole:
+            place[number] = len(recent_tags)
+            found = TagTiming(Tag(time, step), begin - origin, end - origin, late)
+            recent_tags.append(found)
+    recent = [
+        Invocation(
+            place[number], reaction, worker, begin - origin, end - origin, bool(missed)
+        )
+        for worker, rows in enumerate(invocations)
+        for number, reaction, missed, begin, end in rows
+        if number in place
+    ]
+    recent.sort(key=lambda ran: (ran.begin, ran.worker, ran.end))
+    return Timing(
+        structure=structure_of(program),
+        fast=fast,
+        span=ended - origin,
+        reactions=tuple(ReactionTiming(*row) for row in _rows(sums, 4)),
+        workers=tuple(WorkerTiming(runs, busy) for runs, busy, _ in workers),
+        tags=count,
+        lag=lag,
+        longest_lag=longest,
+        recent_tags=tuple(recent_tags),
+        recent=tuple(recent),
+    )
+
+
+def _first_whole(
+    workers: Sequence[Sequence[int]], invocations: Sequence[Sequence[Sequence[int]]]
+) -> int:
+    """Return the number of the first tag of which no worker has forgotten anything."""
+    oldest = [
+        rows[0][0] + 1
+        for (_, _, forgotten), rows in zip(workers, invocations, strict=True)
+        if forgotten and rows
+    ]
+    return max(oldest, default=0)
+
+
+def _rows(numbers: bytes, width: int, start: int = 0) -> Iterator[tuple[int, ...]]:
+    found = array("q", numbers)
+    columns = [found[start + k :: width] for k in range(width)]
+    return zip(*columns, strict=False)

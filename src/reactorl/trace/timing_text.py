@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Structure and measured times as JSON, for trace files."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from reactorl.tag import Tag
+from reactorl.trace.timing import (
+    Invocation,
+    ReactionTiming,
+    Structure,
+    TagTiming,
+    Timing,
+    WorkerTiming,
+)
+
+
+def structure_json(structure: Structure) -> str:
+    """Return one line."""
+    return json.dumps(
+        {
+            "reactions": structure.reactions,
+            "levels": structure.levels,
+            "after": structure.after,
+        }
+    )
+
+
+def parse_structure(text: str) -> Structure:
+    """Return what ``structure_json`` wrote.
+
+    Raises:
+        ValueError: It is something else.
+    """
+    found = _fields(text, "reactions", "levels", "after")
+    names = tuple(str(name) for name in found["reactions"])
+    levels = _ints(found["levels"])
+    after = tuple(_ints(row) for row in found["after"])
+    known = range(len(names))
+    if not len(names) == len(levels) == len(after) or any(
+        other not in known for row in after for other in row
+    ):
+        msg = "the reactions and their order do not fit together"
+        raise ValueError(msg)
+    return Structure(names, levels, after)
+
+
+def timing_json(timing: Timing) -> str:
+    """Return one line, without the structure."""
+    return json.dumps(
+        {
+            "fast": timing.fast,
+            "span": timing.span,
+            "tags": timing.tags,
+            "lag": timing.lag,
+            "longest_lag": timing.longest_lag,
+            "reactions": [
+                (i, *sums) for i, sums in enumerate(timing.reactions) if sums.runs
+            ],
+            "workers": timing.workers,
+            "recent_tags": [
+                (*found.tag, found.begin, found.end, found.lag)
+                for found in timing.recent_tags
+            ],
+            "recent": [(*ran[:5], int(ran.missed)) for ran in timing.recent],
+        },
+        separators=(",", ":"),
+    )
+
+
+def parse_timing(text: str, structure: Structure) -> Timing:
+    """Return what ``timing_json`` wrote.
+
+    Raises:
+        ValueError: It is something else.
+    """
+    found = _fields(
+        text,
+        *("fast", "span", "tags", "lag", "longest_lag"),
+        *("reactions", "workers", "recent_tags", "recent"),
+    )
+    reactions = [ReactionTiming()] * len(structure.reactions)
+    for row in found["reactions"]:
+        which, *sums = _ints(row, 5)
+        reactions[_index(which, reactions)] = ReactionTiming(*sums)
+    workers = tuple(WorkerTiming(*_ints(row, 2)) for row in found["workers"])
+    tags = []
+    for row in found["recent_tags"]:
+        time, step, begin, end, lag = _ints(row, 5)
+        tags.append(TagTiming(Tag(time, step), begin, end, lag))
+    recent = []
+    for row in found["recent"]:
+        tag, which, worker, begin, end, missed = _ints(row, 6)
+        place = _index(tag, tags), _index(which, reactions), _index(worker, workers)
+        recent.append(Invocation(*place, begin, end, bool(missed)))
+    names = ("span", "tags", "lag", "longest_lag")
+    span, count, lag, longest = _ints([found[name] for name in names])
+    return Timing(
+        structure=structure,
+        fast=bool(found["fast"]),
+        span=span,
+        reactions=tuple(reactions),
+        workers=workers,
+        tags=count,
+        lag=lag,
+        longest_lag=longest,
+        recent_tags=tuple(tags),
+        recent=tuple(recent),
+    )
+
+
+def _fields(text: str, *names: str) -> dict[str, Any]:
+    found = json.loads(text)
+    if not isinstance(found, dict) or any(name not in found for name in names):
+        msg = f"not all of {', '.join(names)} are there"
+        raise ValueError(msg)
+    return found
+
+
+def _ints(row: Any, count: int | None = None) -> tuple[int, ...]:  # noqa: ANN401
+    if (
+        not isinstance(row, list | tuple)
+        or any(type(number) is not int for number in row)
+        or (count is not None and len(row) != count)
+    ):
+        msg = f"{row!r} are not {'' if count is None else f'{count} '}whole numbers"
+        raise ValueError(msg)
+    return tuple(row)
+
+
+def _index(number: int, table: list[Any] | tuple[Any, ...]) -> int:
+    if not 0 <= number < len(table):
+        msg = f"{number} is none of {len(table)}"
+        raise ValueError(msg)
+    return number
