@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a process of an engine does: cases of a workload, one after another.
 
-It is started with the name of an engine and of a workload. Each line that it then
-reads asks for a case; it prepares it, does the compared rounds, and says that it is
-ready. For every line ``go`` it does a slice and says what that took; at ``stop`` it
-says the rest, and waits for the next case. When there is none, it cleans up and ends.
+It is started with the name of an engine and of a workload, imports what it takes, and
+says that it is up. Each line that it then reads asks for a case; it prepares it, does
+the compared rounds, and says that it is ready. For every line ``go`` it does a slice
+and says what that took; at ``stop`` it says the rest, and waits for the next case. When
+there is none, it cleans up and ends.
 """
 
 from __future__ import annotations
@@ -72,8 +73,7 @@ def measure(
         return line.hear() == "go"
 
     watch = make_watch(pace, turn)
-    run = implementation(workload, engine.name)
-    more = run(params, watch, engine) or {}
+    more = implementation(workload, engine.name).run(params, watch, engine) or {}
     gc.collect()
     return {
         "unit": workload.unit,
@@ -91,6 +91,10 @@ def main(request: dict[str, Any]) -> None:
         return
     workload, engine = load(request["workload"]), ENGINES[request["engine"]]
     with closing:
+        module = implementation(workload, engine.name)
+        if hasattr(module, "prepare"):  # what takes long and need not be alone
+            module.prepare(engine)
+        line.say("up")
         while asked := line.hear():
             line.say(measure(workload, engine, json.loads(asked), line))
     line.say("ended")

@@ -101,3 +101,26 @@ def worst(ratios: Sequence[Spread | None], *, at_most: bool) -> Spread | None:
         return None
     pick = max if at_most else min
     return pick(known, key=lambda ratio: median(ratio.values))
+
+
+def computed(results: Results) -> dict[tuple[str, str], dict[str, list[str]]]:
+    """Return, by workload and case, which engines computed what."""
+    found: dict[tuple[str, str], dict[str, list[str]]] = {}
+    for m in results.measurements:
+        if not m.digest and ENGINES[m.job.engine].is_limit:
+            continue  # threads that never meet may have no common result
+        by_digest = found.setdefault((m.job.workload, m.job.case), {})
+        engines = by_digest.setdefault(m.digest, [])
+        if m.job.engine not in engines:
+            engines.append(m.job.engine)
+    return found
+
+
+def disagreements(results: Results) -> list[str]:
+    """Return, in words, where engines computed different things."""
+    return [
+        f"{workload} {case}: "
+        + "; ".join(f"{', '.join(who)} computed {what}" for what, who in by.items())
+        for (workload, case), by in computed(results).items()
+        if len(by) > 1
+    ]

@@ -1,15 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures of what was measured: lines and bars that need no colour to be read."""
+"""Pictures of what was measured: lines and bars that need no colour to be read.
+
+Colours are those of Okabe and Ito, which people with any kind of colour vision tell
+apart; markers of lines and hatches of bars say the same once more.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.evidence.engines import ENGINES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
+    from benchmarks.evidence.outcome import Outcome
     from benchmarks.runtime.results import Spread
+
+SIZE = (8.0, 4.6)
+DPI = 120
+KINDS = ("svg", "png")
+STYLE: dict[str, Any] = {
+    "font.family": "DejaVu Sans",
+    "font.size": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.alpha": 0.3,
+    "svg.hashsalt": "reactorl",  # names in the file depend on nothing else
+    "svg.fonttype": "none",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,3 +57,101 @@ class Plot:
     bars: Mapping[str, Mapping[str, Spread]] | None = None
     log_x: bool = True
     log_y: bool = True
+
+
+def lines_of(outcome: Outcome, line: str) -> dict[str, list[tuple[float, Spread]]]:
+    """Return the points of the cases of a line, by engine."""
+    found: dict[str, list[tuple[float, Spread]]] = {}
+    for case in outcome.cases():
+        if case.line == line and case.x is not None:
+            for engine in outcome.engines(case.name):
+                spread = outcome.time(case.name, engine)
+                if spread is not None:
+                    found.setdefault(engine, []).append((case.x, spread))
+    return found
+
+
+def draw(plot: Plot, directory: Path) -> list[str]:
+    """Draw a picture into files; returns their names."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=SIZE, layout="constrained")
+        axes = figure.add_subplot()
+        if plot.bars is not None:
+            _draw_bars(axes, plot.bars)
+        else:
+            _draw_lines(axes, plot.lines or {}, log_x=plot.log_x)
+        if plot.log_y:
+            axes.set_yscale("log")
+        axes.set_title(plot.title, loc="left", fontweight="bold")
+        axes.set_xlabel(plot.x_label)
+        axes.set_ylabel(plot.y_label)
+        figure.legend(loc="outside right upper", frameon=False, fontsize=9)
+        names = [f"{plot.name}.{kind}" for kind in KINDS]
+        for name in names:
+            # Without a date a picture changes only when its numbers do.
+            metadata = {"Date": None} if name.endswith("svg") else {"Software": None}
+            figure.savefig(directory / name, dpi=DPI, metadata=metadata)
+    return names
+
+
+def _draw_lines(
+    axes: Any,  # noqa: ANN401
+    lines: Mapping[str, Sequence[tuple[float, Spread]]],
+    *,
+    log_x: bool,
+) -> None:
+    places = sorted({x for points in lines.values() for x, _ in points})
+    if log_x:
+        axes.set_xscale("log")
+    if len(places) <= 8:
+        axes.set_xticks(places, [f"{place:,.4g}" for place in places])
+        axes.minorticks_off()
+    for name, points in lines.items():
+        engine = ENGINES[name]
+        middle = [spread.median for _, spread in points]
+        axes.errorbar(
+            [x for x, _ in points],
+            middle,
+            yerr=[
+                [m - s.low for m, (_, s) in zip(middle, points, strict=True)],
+                [s.high - m for m, (_, s) in zip(middle, points, strict=True)],
+            ],
+            label=engine.title,
+            color=engine.colour,
+            marker=engine.marker,
+            markersize=7,
+            linestyle="--" if engine.name == "free" else "-",
+            capsize=2,
+        )
+
+
+def _draw_bars(axes: Any, bars: Mapping[str, Mapping[str, Spread]]) -> None:  # noqa: ANN401
+    groups = list(dict.fromkeys(group for each in bars.values() for group in each))
+    width = 0.8 / max(1, len(bars))
+    for index, (name, each) in enumerate(bars.items()):
+        engine = ENGINES[name]
+        there = [group for group in groups if group in each]
+        places = [
+            groups.index(g) + (index - (len(bars) - 1) / 2) * width for g in there
+        ]
+        middle = [each[group].median for group in there]
+        axes.bar(
+            places,
+            middle,
+            width,
+            yerr=[
+                [m - each[g].low for m, g in zip(middle, there, strict=True)],
+                [each[g].high - m for m, g in zip(middle, there, strict=True)],
+            ],
+            label=engine.title,
+            color=engine.colour,
+            hatch=engine.hatch,
+            edgecolor="white",
+            linewidth=0.5,
+            error_kw={"elinewidth": 1, "ecolor": "#333333"},
+        )
+    axes.set_xticks(range(len(groups)), groups)
+    axes.grid(visible=False, axis="x")

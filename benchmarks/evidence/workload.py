@@ -8,11 +8,12 @@ their engines.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
     from benchmarks.evidence.claims import Claim
     from benchmarks.evidence.outcome import Outcome
     from benchmarks.evidence.plots import Plot
@@ -83,7 +84,8 @@ class Workload:
         about: What happens in a round, in a paragraph of Markdown.
         unit: What a time is given per: round, step, event.
         cases: Its variants.
-        engines: Which module of the package implements it for which engine.
+        engines: Which module implements it for which engine, named from
+            ``benchmarks.evidence.workloads``: ``actors.ours``.
         absent: Why an engine has no implementation, where that may surprise.
         pace: How much is measured, by effort.
         params: Params that depend on the effort; added to those of cases.

@@ -8,9 +8,11 @@ as a Ray cluster, is in a module of this package.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,11 @@ class Engine:
     def free_threaded(self) -> bool:
         """Whether it needs a Python without GIL."""
         return self.environment.endswith("-ft")
+
+    @property
+    def is_limit(self) -> bool:
+        """Whether it is no engine but what the machine can do at best."""
+        return self.name == "free"
 
     @property
     def workers(self) -> int:

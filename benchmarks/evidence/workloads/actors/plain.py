@@ -22,3 +22,4 @@ def run(params: dict[str, Any], watch: Any, engine: Engine) -> None:  # noqa: AN
         if not server.gather(replies):
             return
         message = replies[0]
+        del replies  # as with other engines: gone before the next ones are made

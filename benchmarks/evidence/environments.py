@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where engines live: a virtual environment each, with pinned packages.
+
+They are made below ``.venv`` when they are missing or their list of packages, their
+Python or our own code has changed. One that cannot be made is no failure of the run:
+its engines are reported as missing, with what the installer said.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.evidence.fingerprints import ours_digest
+from benchmarks.runtime.facts import gil_is_on
+from benchmarks.runtime.measure import ROOT, Child, ChildError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from benchmarks.evidence.engines import Engine
+
+REQUIREMENTS = Path(__file__).parent / "engines" / "requirements"
+TOOLS = ROOT / "tools"
+INSTALL_SECONDS = 1_800.0
+LAST_LINES = 12
+
+
+class SetUpError(RuntimeError):
+    """An environment cannot be made; the text says why."""
+
+
+class EvidenceChild(Child):
+    """A process of an engine."""
+
+    module = "benchmarks.evidence.child"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An environment that is ready.
+
+    Attributes:
+        python: Its interpreter.
+        facts: What there is to know about it, see ``interpreter_facts``.
+        ours: Fingerprint of our own code in it; empty if it has none.
+    """
+
+    python: str
+    facts: dict[str, Any]
+    ours: str
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """How an environment is made.
+
+    Attributes:
+        name: Of its directory, ``.venv/bench-NAME``, and its list of packages.
+        free_threaded: Whether its Python has no GIL.
+        ours: Whether our package is installed there.
+    """
+
+    name: str
+    free_threaded: bool = False
+    ours: bool = False
+
+    @property
+    def home(self) -> Path:
+        """Its directory."""
+        return ROOT / ".venv" / f"bench-{self.name}"
+
+    @property
+    def python(self) -> Path:
+        """Its interpreter."""
+        return self.home / "bin" / "python"
+
+    def set_up(self, say: Callable[[str], None]) -> Place:
+        """Make it unless it is up to date.
+
+        Args:
+            say: Is told what is being done.
+
+        Raises:
+            SetUpError: It cannot be made.
+        """
+        base = base_python(free_threaded=self.free_threaded)
+        wanted = self._wanted(base)
+        stamp = self.home / ".ready"
+        if not (self.python.exists() and _read(stamp) == wanted):
+            stamp.unlink(missing_ok=True)
+            self._make(base, say)
+            stamp.write_text(wanted)
+        ours = ours_digest() if self.ours else ""
+        return Place(str(self.python), facts_of(str(self.python)), ours)
+
+    def _wanted(self, base: str) -> str:
+        parts = [base, self._packages()]
+        if self.ours:
+            parts.append(ours_digest())
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+    def _packages(self) -> str:
+        texts = [(REQUIREMENTS / f"{self.name}.txt").read_text()]
+        if self.ours:
+            texts.append((REQUIREMENTS / "build.txt").read_text())
+        return "".join(texts)
+
+    def _make(self, base: str, say: Callable[[str], None]) -> None:
+        packages = hashlib.sha256((base + self._packages()).encode()).hexdigest()
+        done = self.home / ".packages"
+        if not self.python.exists() or _read(done) != packages:
+            say(f"{self.name}: making the environment")
+            call([base, "-m", "venv", "--clear", str(self.home)])
+            say(f"{self.name}: installing packages")
+            self._pip("--upgrade", "pip")
+            self._pip("-r", str(REQUIREMENTS / f"{self.name}.txt"))
+            if self.ours and self.free_threaded:
+                say(f"{self.name}: installing ale-py, built if need be")
+                call([sys.executable, str(TOOLS / "ale_wheel.py"), str(self.python)])
+            done.write_text(packages)
+        if self.ours:
+            say(f"{self.name}: building ReactoRL")
+            build = ROOT / "build" / f"bench-{self.name}"
+            options = ("--no-build-isolation", "--no-deps", "--force-reinstall")
+            self._pip(*options, "-C", f"build-dir={build}", str(ROOT))
+
+    def _pip(self, *words: str) -> None:
+        quiet = ("-q", "--disable-pip-version-check")
+        call([str(self.python), "-m", "pip", "install", *quiet, *words])
+
+
+ENVIRONMENTS = {
+    environment.name: environment
+    for environment in (
+        Environment("ours-ft", free_threaded=True, ours=True),
+        Environment("ours-gil", ours=True),
+        Environment("ray"),
+        Environment("gym"),
+        Environment("envpool"),
+        Environment("xronos"),
+    )
+}
+
+
+def call(command: list[str]) -> str:
+    """Run a command and return what it printed.
+
+    Raises:
+        SetUpError: It failed; the last lines of what it said are the reason.
+    """
+    try:
+        done = subprocess.run(
+            command,
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=INSTALL_SECONDS,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise SetUpError(str(error)) from None
+    if done.returncode != 0:
+        said = (done.stderr.strip() or done.stdout.strip()).splitlines()
+        raise SetUpError("\n".join(said[-LAST_LINES:]) or f"exit {done.returncode}")
+    return done.stdout.strip()
+
+
+@cache
+def base_python(*, free_threaded: bool) -> str:
+    """Return the interpreter that environments are made from.
+
+    Raises:
+        SetUpError: There is none.
+    """
+    if free_threaded:
+        given = os.environ.get("FT_PYTHON")
+        return given or call([sys.executable, str(TOOLS / "freethreaded_python.py")])
+    if not sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return getattr(sys, "_base_executable", None) or sys.executable
+    found = shutil.which("python3")
+    if found is None:
+        msg = "no python3 with a GIL on PATH"
+        raise SetUpError(msg)
+    return found
+
+
+def facts_of(python: str) -> dict[str, Any]:
+    """Return what there is to know about an interpreter.
+
+    Raises:
+        SetUpError: It does not work.
+    """
+    child = None
+    try:
+        child = EvidenceChild(python, "facts")
+        facts: dict[str, Any] = child.hear()
+    except ChildError as error:
+        raise SetUpError(str(error)) from None
+    finally:
+        if child is not None:
+            child.end()
+    return facts
+
+
+def here(engine: Engine) -> Place:
+    """Return this very Python as the place of an engine, for tests.
+
+    Raises:
+        SetUpError: It lacks what the engine needs.
+    """
+    absent = [module for module in engine.needs if find_spec(module) is None]
+    if absent:
+        msg = f"{', '.join(absent)} not installed in {sys.executable}"
+        raise SetUpError(msg)
+    if engine.free_threaded == gil_is_on():
+        msg = f"this Python has {'a' if gil_is_on() else 'no'} GIL"
+        raise SetUpError(msg)
+    return Place(sys.executable, _facts_here(), "here")
+
+
+@cache
+def _facts_here() -> dict[str, Any]:
+    return facts_of(sys.executable)
+
+
+def places(
+    engines: Iterable[Engine], *, in_this: bool, say: Callable[[str], None]
+) -> tuple[dict[str, Place], dict[str, str]]:
+    """Return where engines live, and why some live nowhere."""
+    found: dict[str, Place] = {}
+    missing: dict[str, str] = {}
+    failed: dict[str, str] = {}
+    made: dict[str, Place] = {}
+    for engine in engines:
+        name = engine.environment
+        try:
+            if in_this:
+                found[engine.name] = here(engine)
+            elif name in failed:
+                missing[engine.name] = failed[name]
+            else:
+                made[name] = made.get(name) or ENVIRONMENTS[name].set_up(say)
+                found[engine.name] = made[name]
+        except SetUpError as error:
+            missing[engine.name] = failed[name] = str(error)
+    return found, missing
+
+
+def _read(path: Path) -> str:
+    return path.read_text() if path.exists() else ""

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run measures, in which order, and how a measurement is recognised again."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.evidence.fingerprints import value_digest, workload_digest
+from benchmarks.evidence.outcome import job_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from benchmarks.evidence.environments import Place
+    from benchmarks.evidence.workload import Case, Effort, Workload
+    from benchmarks.runtime.job import Job
+
+INSTALLERS = ("pip", "setuptools")
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A case of a workload in one set of processes: engines that take turns."""
+
+    workload: Workload
+    case: Case
+    effort: Effort
+    number: int
+    """Of the set."""
+    keys: Mapping[str, str]
+    """What is measured, by engine: a fingerprint of all that could change it."""
+
+    @property
+    def label(self) -> str:
+        """What is measured, in words."""
+        sets = self.workload.pace_of(self.case, self.effort).sets
+        which = f", set {self.number + 1} of {sets}" if sets > 1 else ""
+        return f"{self.workload.title}: {self.case.title}{which}"
+
+    def jobs(self) -> list[Job]:
+        """Return what is measured, in the order of turns."""
+        return [job_of(self.workload.name, self.case.name, e) for e in self.keys]
+
+    def files(self) -> list[str]:
+        """Return the names of the files that it makes."""
+        return [file_name(job, self.number) for job in self.jobs()]
+
+    def request(self) -> dict[str, Any]:
+        """Return what a process is asked for."""
+        return {
+            "params": self.workload.params_of(self.case, self.effort),
+            "pace": asdict(self.workload.pace_of(self.case, self.effort)),
+        }
+
+
+def file_name(job: Job, number: int) -> str:
+    """Return the name of the file of a measurement."""
+    return f"{job.workload}--{job.case}--{job.engine}--{number}.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything that a run measures.
+
+    Attributes:
+        effort: How much of everything.
+        turns: In order; all cases of a workload in a set follow one another.
+        left_out: Cases that this machine has too little memory for, and why.
+    """
+
+    effort: Effort
+    turns: Sequence[Turn]
+    left_out: Mapping[str, str]
+
+    def stints(self) -> Iterator[list[Turn]]:
+        """Yield turns that share processes: those of a workload in a set."""
+        stint: list[Turn] = []
+        for turn in self.turns:
+            if stint and (stint[0].workload, stint[0].number) != (
+                turn.workload,
+                turn.number,
+            ):
+                yield stint
+                stint = []
+            stint.append(turn)
+        if stint:
+            yield stint
+
+
+def make_plan(
+    workloads: Sequence[Workload],
+    engines: Collection[str],
+    places: Mapping[str, Place],
+    effort: Effort,
+    memory: int,
+) -> Plan:
+    """Return what to measure.
+
+    Args:
+        workloads: Which workloads.
+        engines: Which engines.
+        places: Where engines live; those that live nowhere are not measured.
+        effort: How much.
+        memory: So many bytes are free.
+    """
+    turns: list[Turn] = []
+    left_out: dict[str, str] = {}
+    for workload in workloads:
+        for case in workload.cases_in(effort):
+            if case.needs > memory:
+                left_out[f"{workload.title}: {case.title}"] = (
+                    f"it needs {case.needs / 2**30:.0f} GiB of memory, and "
+                    f"{memory / 2**30:.0f} GiB were free"
+                )
+                continue
+            keys = {
+                engine: _key(workload, case, engine, effort, places[engine])
+                for engine in workload.engines_of(case)
+                if engine in engines and engine in places
+            }
+            if keys:
+                turns += (
+                    Turn(workload, case, effort, number, keys)
+                    for number in range(workload.pace_of(case, effort).sets)
+                )
+    order = {workload.name: index for index, workload in enumerate(workloads)}
+    turns.sort(key=lambda turn: (turn.number, order[turn.workload.name]))
+    return Plan(effort, tuple(turns), left_out)
+
+
+def _key(
+    workload: Workload, case: Case, engine: str, effort: Effort, place: Place
+) -> str:
+    """Return a fingerprint of all that a measurement depends on, but the machine."""
+    pace = asdict(workload.pace_of(case, effort))
+    del pace["sets"]  # more sets leave those alone that there are
+    return value_digest(
+        {
+            "workload": workload.name,
+            "case": case.name,
+            "engine": engine,
+            "params": workload.params_of(case, effort),
+            "pace": pace,
+            "code": workload_digest(workload.name),
+            "ours": place.ours,
+            "python": place.facts["version"],
+            "packages": {
+                name: version
+                for name, version in place.facts["packages"].items()
+                if name not in INSTALLERS
+            },
+        }
+    )

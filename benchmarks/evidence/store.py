@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The directory of results: what was asked for, and one file for each measurement.
+
+``run.json`` says what belongs to the run, ``measurements/`` has it. What is there with
+the right key is not measured again, so that an interrupted run continues.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.evidence.plan import file_name
+from benchmarks.runtime.job import Failure, Job, Measurement
+from benchmarks.runtime.results import Results
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from benchmarks.evidence.plan import Turn
+    from benchmarks.evidence.workload import Effort
+
+FORMAT = 1
+RUN = "run.json"
+MEASUREMENTS = "measurements"
+
+
+class StoreError(Exception):
+    """Results cannot be read; the text names the file and the way out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a run was, besides its measurements.
+
+    Attributes:
+        effort: How much was measured.
+        files: The measurements that belong to it, by file name, and their keys.
+        machine: Facts about the machine.
+        engines: Facts about the Python of each engine that was measured.
+        missing: Engines that cannot be installed, and why.
+        left_out: Cases that the machine has too little memory for, and why.
+        workloads: Which workloads were asked for.
+        asked: Which engines were asked for.
+    """
+
+    effort: Effort
+    files: dict[str, str]
+    machine: dict[str, Any]
+    engines: dict[str, dict[str, Any]]
+    missing: dict[str, str]
+    left_out: dict[str, str]
+    workloads: list[str]
+    asked: list[str]
+
+
+class Store:
+    """A directory of results."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self._measurements = directory / MEASUREMENTS
+
+    # -- writing ----------------------------------------------------------------------
+
+    def begin(self, run: Run) -> None:
+        """Say what belongs to the run that begins."""
+        self._measurements.mkdir(parents=True, exist_ok=True)
+        _write(self.directory / RUN, {"format": FORMAT, **asdict(run)})
+
+    def add(
+        self,
+        turn: Turn,
+        found: Sequence[Measurement | Failure],
+        machine: dict[str, Any],
+        engines: dict[str, dict[str, Any]],
+    ) -> None:
+        """Keep what came out, with the facts without which it says little."""
+        for each in found:
+            kind = "measurement" if isinstance(each, Measurement) else "failure"
+            content = {
+                "format": FORMAT,
+                "key": turn.keys[each.job.engine],
+                **turn.request(),
+                "machine": machine,
+                "python": engines[each.job.engine],
+                kind: asdict(each),
+            }
+            _write(self._measurements / file_name(each.job, turn.number), content)
+
+    def is_done(self, turn: Turn) -> bool:
+        """Return whether all of it was measured before; failures are tried again."""
+        return all(
+            self._has(file_name(job, turn.number), turn.keys[job.engine])
+            for job in turn.jobs()
+        )
+
+    def _has(self, name: str, key: str) -> bool:
+        path = self._measurements / name
+        if not path.exists():
+            return False
+        try:
+            content = _read(path)
+        except StoreError:
+            return False  # what cannot be read is measured again
+        return content.get("key") == key and "measurement" in content
+
+    # -- reading ----------------------------------------------------------------------
+
+    def read(self) -> tuple[Run, Results]:
+        """Return the run and everything that was measured.
+
+        Raises:
+            StoreError: Something is missing or damaged.
+        """
+        path = self.directory / RUN
+        if not path.exists():
+            msg = (
+                f"{self.directory} has no results: {RUN} is missing. Measure first: "
+                f"reactorl bench --out {self.directory}"
+            )
+            raise StoreError(msg)
+        content = _read(path)
+        try:
+            del content["format"]
+            run = Run(**content)
+        except (KeyError, TypeError) as error:
+            raise StoreError(_damaged(path, str(error))) from None
+        results = Results()
+        absent = [n for n in run.files if not (self._measurements / n).exists()]
+        if absent:
+            first = ", ".join(absent[:3]) + (", ..." if len(absent) > 3 else "")
+            msg = (
+                f"{self.directory} is incomplete: {len(absent)} of {len(run.files)} "
+                f"measurements are missing ({first}). Run the same command again: it "
+                "continues where it stopped."
+            )
+            raise StoreError(msg)
+        for name, key in run.files.items():
+            self._read_one(self._measurements / name, key, results)
+        return run, results
+
+    def _read_one(self, path: Path, key: str, results: Results) -> None:
+        content = _read(path)
+        if content.get("key") != key:
+            msg = (
+                f"{path} is of another run: its key is {content.get('key')}, not "
+                f"{key}. Run the same command again: it measures this anew."
+            )
+            raise StoreError(msg)
+        try:
+            if "failure" in content:
+                fields = content["failure"]
+                fields["job"] = Job(**fields["job"])
+                results.failures.append(Failure(**fields))
+                return
+            fields = content["measurement"]
+            fields["job"] = Job(**fields["job"])
+            for name in ("seconds", "cpu", "calm"):
+                fields[name] = tuple(fields[name])
+            measurement = Measurement(**fields)
+            if not measurement.seconds or len(measurement.seconds) != len(
+                measurement.calm
+            ):
+                raise ValueError("it has no slices, or not all of them")  # noqa: EM101
+        except (KeyError, TypeError, ValueError) as error:
+            raise StoreError(_damaged(path, str(error))) from None
+        results.measurements.append(measurement)
+
+
+def _write(path: Path, content: object) -> None:
+    """Write a file whole or not at all."""
+    part = path.with_suffix(".part")
+    text = json.dumps(content, indent=1, ensure_ascii=False)
+    part.write_text(text + "\n", encoding="utf-8")
+    part.replace(path)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise StoreError(_damaged(path, str(error))) from None
+    if not isinstance(content, dict):
+        raise StoreError(_damaged(path, "it is no JSON object"))
+    if content.get("format") != FORMAT:
+        why = f"its format is {content.get('format')}, this version reads {FORMAT}"
+        raise StoreError(_damaged(path, why))
+    return content
+
+
+def _damaged(path: Path, why: str) -> str:
+    return (
+        f"{path} is damaged: {why}. Delete it and run the same command again: only "
+        "what is missing is measured."
+    )

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two threads that each do half of the copies, and never meet: the physical limit.
+
+All copies of a round live until it ends and are gone when the next begins, as with the
+engines; so memory is asked for, touched for the first time and given back alike.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.evidence.workloads.actors.parts import Copier, Server
+from benchmarks.runtime.engines.free import Team
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from benchmarks.evidence.engines import Engine
+
+
+class Share:
+    """Some of the actors, for a thread of its own."""
+
+    def __init__(self, message: Any, indices: range) -> None:  # noqa: ANN401
+        self._actors = [Copier(index) for index in indices]
+        self._replies: list[Any] = []
+        self._message = message
+
+    def round(self) -> None:
+        """Let each actor answer."""
+        self._replies.clear()
+        for actor in self._actors:
+            self._replies.append(actor.work(self._message))
+
+    def seen(self) -> Sequence[object]:
+        """Return a few numbers; what others compute also depends on the rounds."""
+        return [repr(reply) for reply in self._replies]
+
+
+class Work:
+    """What the threads share: a message, and who answers it."""
+
+    def __init__(self, params: dict[str, Any], message: Any) -> None:  # noqa: ANN401
+        self._count = params["actors"]
+        self._message = message
+
+    def share(self, part: int, parts: int) -> Share:
+        """Return one thread's part of the actors."""
+        first, end = (self._count * p // parts for p in (part, part + 1))
+        return Share(self._message, range(first, end))
+
+
+def run(params: dict[str, Any], watch: Any, engine: Engine) -> None:  # noqa: ANN401
+    """Let the threads run until the watch has had enough."""
+    work: Any = Work(params, Server(params["floats"], watch).first)
+    Team(work, watch, engine.workers).run()
+    watch.digest = ""  # the message is never answered by a new one: nothing to compare

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Object size: 16 actors, and messages from a kilobyte to half a gigabyte."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from benchmarks.evidence.claims import Claim
+from benchmarks.evidence.outcome import worst
+from benchmarks.evidence.plots import Plot, lines_of
+from benchmarks.evidence.workload import Case, Pace, Workload
+from benchmarks.evidence.workloads.actors import ABSENT, ENGINES, LIMIT_FACTOR
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from benchmarks.evidence.outcome import Outcome
+    from benchmarks.evidence.workload import Effort
+
+ACTORS = 16
+LARGE = 10_000_000
+COPIES = 34
+"""Objects that an engine may need at a time: 16 answers, as many on their way, two."""
+THREE_EACH = 16 * 3 + 17
+"""The same for pipes: each process has the message, the answer, and what it reads."""
+
+ABOUT = """\
+The same with 16 actors and messages of different sizes: float64 arrays as in the
+paper, where what is called 300 MB has 33,107,200 numbers (265 MB) and what is called
+500 MB has 61,072,000 (489 MB).
+"""
+
+WITHOUT_PIPES = [engine for engine in ENGINES if engine != "mp-pipes"]
+
+
+def _case(
+    name: str,
+    floats: int,
+    efforts: Sequence[Effort],
+    *,
+    apart: bool = False,
+    pipes: bool = True,
+    slices: int = 6,
+) -> Case:
+    size = floats * 8
+    large = size >= LARGE
+    return Case(
+        name=name.replace(" ", ""),
+        title=name,
+        params={"actors": ACTORS, "floats": floats},
+        efforts=efforts,
+        engines=() if pipes else WITHOUT_PIPES,
+        apart=apart,
+        needs=size * (THREE_EACH if pipes else COPIES) if apart else 0,
+        line="size",
+        x=size,
+        pace={
+            "quick": Pace(compared=2, slices=5, seconds=0.05),
+            "full": Pace(compared=2, sets=3, slices=slices, seconds=0.1),
+        }
+        if large
+        else {},
+    )
+
+
+CASES = (
+    _case("1 KB", 128, ("smoke", "quick", "full")),
+    _case("100 KB", 12_800, ("quick", "full")),
+    _case("10 MB", 1_310_720, ("full",), slices=20),
+    _case("100 MB", 13_107_200, ("quick", "full"), apart=True, slices=8),
+    _case("300 MB", 33_107_200, ("full",), apart=True, slices=5),
+    _case("500 MB", 61_072_000, ("full",), apart=True, slices=4, pipes=False),
+)
+
+
+def _claims(outcome: Outcome) -> list[Claim]:
+    over_limit = [
+        outcome.ratio("ours-ft", "free", case.name)
+        for case in outcome.cases()
+        if case.x is not None and case.x >= LARGE
+    ]
+    return [
+        Claim(
+            "size-limit",
+            "Object size, 10 MB and larger: time of ours over that of the copies alone "
+            "on 2 threads, worst size",
+            worst(over_limit, at_most=True),
+            LIMIT_FACTOR,
+            at_most=True,
+        )
+    ]
+
+
+def _plots(outcome: Outcome) -> list[Plot]:
+    return [
+        Plot(
+            name="object-size",
+            title="Broadcast and gather with 16 actors",
+            x_label="bytes",
+            y_label="seconds per round",
+            lines=lines_of(outcome, "size"),
+        )
+    ]
+
+
+def _notes(outcome: Outcome) -> list[str]:
+    measured = [case for case in outcome.cases() if case.name == "500MB"]
+    return [
+        f"With 500 MB there are no pipes: 16 processes that each hold the message, the "
+        f"answer and what they are reading would need "
+        f"{case.x * THREE_EACH / 2**30:.0f} GiB."
+        for case in measured
+        if case.x is not None
+    ]
+
+
+WORKLOAD = Workload(
+    name="object_size",
+    title="Object size",
+    about=ABOUT,
+    cases=CASES,
+    engines=ENGINES,
+    absent=ABSENT,
+    pace={
+        "smoke": Pace(compared=3, slices=2, seconds=0.001),
+        "quick": Pace(compared=10, slices=15, seconds=0.02),
+        "full": Pace(compared=10, sets=3, slices=30, seconds=0.03),
+    },
+    claims=_claims,
+    plots=_plots,
+    notes=_notes,
+)
