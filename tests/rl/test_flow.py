@@ -281,7 +281,7 @@ def test_without_double_learning_the_target_chooses_too() -> None:
 
 def test_the_graph_shows_the_parts_and_the_lag() -> None:
     text = str(replace(SMALL, lag=2).graph())
-    assert 'rollout[4]"]' in text
+    assert 'rollout ×4"]' in text  # noqa: RUF001
     assert "weights → late, after 2 ms" in text
     assert "trajectory → late, after 1 ms" in text
 

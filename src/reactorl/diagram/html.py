@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from html import escape
 from importlib.resources import files
+from string import Template
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -20,60 +21,6 @@ if TYPE_CHECKING:
 
 SCRIPTS: Final = ("model.js", "layout.js", "draw.js", "page.js")
 ELK: Final = "elkjs/elk-worker.min.js.gz"
-
-_BODY = """\
-<div class="reactorl-diagram">
-<div class="reactorl-bar">
-{heading}<div class="reactorl-finder">
-<input class="reactorl-search" type="search" placeholder="Search   /" aria-label="Search">
-<div class="reactorl-found" hidden></div>
-</div>
-<button type="button" data-do="fit">Fit</button>
-<button type="button" data-do="in" aria-label="Zoom in">+</button>
-<button type="button" data-do="out" aria-label="Zoom out">−</button>
-<button type="button" data-do="open">Open all</button>
-<button type="button" data-do="close">Close all</button>
-<button type="button" data-do="banks">Banks</button>
-<button type="button" data-do="theme" aria-label="Dark or light">◐</button>
-<details class="reactorl-legend"><summary>Legend</summary><dl>
-<dt>Box</dt><dd>a reactor; double-click or +/− opens and closes it</dd>
-<dt>Stack, ×4</dt><dd>a bank of 4, drawn as its first member; ≡ shows all</dd>
-<dt>Chevron</dt><dd>a reaction, with its place in the order of its reactor</dd>
-<dt>Clock, L, P</dt><dd>timer, logical action, physical action</dd>
-<dt>Disc, diamond, arrow</dt><dd>startup, shutdown, reset</dd>
-<dt>Eye</dt><dd>a watchdog</dd>
-<dt>Dotted line</dt><dd>read without being triggered</dd>
-<dt>Dashed line</dt><dd>arrives at a later tag</dd>
-<dt>Red</dt><dd>a causality loop: the program cannot run</dd>
-</dl></details>
-<span class="reactorl-status" role="status"></span>
-</div>
-<div class="reactorl-problems" role="alert" hidden></div>
-<svg class="reactorl-canvas" role="img" aria-label="Diagram of the program"></svg>
-<div class="reactorl-tip" hidden></div>
-<noscript>The picture is drawn by a script, and scripts are turned off.</noscript>
-<script type="application/json" class="reactorl-scene">{scene}</script>
-<script type="application/json" class="reactorl-options">{options}</script>
-<script type="application/json" class="reactorl-overlay">{overlay}</script>
-<script type="text/plain" class="reactorl-elk">{elk}</script>
-</div>
-"""
-
-_PAGE = """\
-<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>{style}</style>
-</head>
-<body>
-{body}<script>{script}</script>
-</body>
-</html>
-"""
 
 _PAGE_STYLE = "html, body { height: 100%; margin: 0; }\n"
 
@@ -135,7 +82,8 @@ def html_parts(
     """
     options = {"depth": depth, "expandBanks": expand_banks}
     marks = {name: _mark(mark) for name, mark in (overlay or {}).items()}
-    body = _BODY.format(
+    body = _filled(
+        "body.html",
         heading=f"<h1>{escape(heading)}</h1>\n" if heading else "",
         scene=in_script(scene.to_json()),
         options=in_script(json.dumps(options)),
@@ -172,7 +120,8 @@ def html_page(
         f"style-src {_allowed(style)}; "
         "worker-src blob:; base-uri 'none'; form-action 'none'"
     )
-    return _PAGE.format(
+    return _filled(
+        "page.html",
         policy=policy,
         title=escape(title),
         style=style,
@@ -195,6 +144,11 @@ def _allowed(text: str) -> str:
     """Return how a Content-Security-Policy names one inline script or style."""
     digest = hashlib.sha256(text.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def _filled(name: str, **parts: str) -> str:
+    """Return a piece of markup with its parts in place; they are not read again."""
+    return Template(_asset(name)).substitute(parts)
 
 
 @cache

@@ -1,97 +1,168 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program as a Mermaid flowchart: reactors, and what flows between them.
+"""A Scene as a Mermaid flowchart: text that many sites and notebooks draw.
 
-Notebooks and many sites draw it. A bank is one box with its width; connections between
-the same two boxes by the same ports are one arrow. A dashed arrow is delayed.
+An open reactor is a frame around what is in it, with its ports as small nodes. A closed
+one is a node, and the names of its ports stand on the arrows. What arrives at a later
+tag, and what is read without being triggered, is dotted; loops are red.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from reactorl._program.program import Program
+    from reactorl.diagram.fold import Fold
+    from reactorl.diagram.scene import Edge, Item
 
-_INDEX = re.compile(r"\[\d+\]")
+_SHAPES: Final = {
+    "input": ("([", "])"),
+    "output": ("([", "])"),
+    "timer": ("((", "))"),
+    "logical action": ("[/", "\\]"),
+    "physical action": ("[/", "\\]"),
+    "watchdog": ("[[", "]]"),
+    "reaction": ("{{", "}}"),
+}
+_ROUND: Final = ("((", "))")
+_SIGNS: Final = {"logical action": "L ", "physical action": "P ", "watchdog": "W "}
+_RED: Final = "stroke:#dc2626,stroke-width:2px"
+_BLANKS = re.compile(r"\s+")
 
 
-@dataclass(frozen=True)
-class Mermaid:
-    """A flowchart; its text is ``str()`` of it."""
-
-    text: str
-
-    def __str__(self) -> str:
-        return self.text
-
-    def _repr_markdown_(self) -> str:
-        return f"```mermaid\n{self.text}```\n"
+def mermaid(view: Fold) -> str:
+    """Return the text of the flowchart, from left to right."""
+    return _Chart(view).text()
 
 
-def mermaid(program: Program) -> Mermaid:
-    """Return the flowchart of a program, from left to right."""
-    boxes: dict[str, list[str]] = {}
-    titles: dict[str, str] = {}
-    for node in program.reactors:
-        path = _INDEX.sub("", node.path)
-        if path in titles:
-            continue
-        width = "" if node.bank_width is None else f"[{node.bank_width}]"
-        name = path.rpartition(".")[2]
-        same = name.lower() == node.cls.__name__.lower()
-        kind = "" if same else f"<br><i>{_shown(node.cls.__name__)}</i>"
-        titles[path] = f"{_shown(name)}{width}{kind}"
-        boxes.setdefault(path.rpartition(".")[0], []).append(path)
-    ids = {path: f"r{place}" for place, path in enumerate(titles)}
-    lines = ["flowchart LR"]
+class _Chart:
+    def __init__(self, view: Fold) -> None:
+        self._view = view
+        self._scene = view.scene
+        self._lines = ["flowchart LR"]
+        used = {end for edge in view.edges for end in (edge.source, edge.target)}
+        self._inside = {box: self._contents(box, used) for box in view.opened}
 
-    def add(path: str, indent: str) -> None:
-        inside = boxes.get(path, [])
-        if not inside:
-            lines.append(f'{indent}{ids[path]}["{titles[path]}"]')
+    def text(self) -> str:
+        self._add_box(0, "  ")
+        red = [
+            str(place)
+            for place, edge in enumerate(self._view.edges)
+            if self._add_edge(edge)
+        ]
+        if red:
+            self._lines.append(f"  linkStyle {','.join(red)} {_RED}")
+        for item in self._scene.items:
+            if item.loop and item.kind == "reaction" and self._node(item) == _id(item):
+                self._lines.append(f"  style {_id(item)} {_RED}")
+        return "\n".join(self._lines) + "\n"
+
+    def _add_box(self, box: int, indent: str) -> None:
+        view = self._view
+        title = f"b{box}[{self._title(box)}]"
+        items = self._inside.get(box, [])
+        kids = view.inside[box]
+        if box not in view.opened or not (items or kids):
+            self._lines.append(f"{indent}{title}")
             return
-        lines.append(f'{indent}subgraph {ids[path]}["{titles[path]}"]')
-        for inner in inside:
-            add(inner, indent + "  ")
-        lines.append(f"{indent}end")
+        self._lines.append(f"{indent}subgraph {title}")
+        deeper = indent + "  "
+        modes = [item for item in items if item.kind == "mode"]
+        for item in items:
+            if item.kind != "mode" and item.mode is None:
+                self._lines.append(f"{deeper}{self._declared(item)}")
+        for kid in kids:
+            if view.mode(kid) is None:
+                self._add_box(kid, deeper)
+        for mode in modes:
+            self._add_mode(mode, items, kids, deeper)
+        self._lines.append(f"{indent}end")
 
-    for path in boxes[""]:
-        add(path, "  ")
-    lines += dict.fromkeys(_arrows(program, ids))
-    return Mermaid("\n".join(lines) + "\n")
+    def _add_mode(
+        self, mode: Item, items: list[Item], kids: list[int], indent: str
+    ) -> None:
+        shown = f" ({mode.shown})" if mode.shown else ""
+        label = quoted(f"mode {mode.name}{shown}")
+        mine = [item for item in items if item.mode == mode.id]
+        inner = [kid for kid in kids if self._view.mode(kid) == mode.id]
+        if not (mine or inner):
+            self._lines.append(f"{indent}{_id(mode)}[{label}]")
+            return
+        self._lines.append(f"{indent}subgraph {_id(mode)}[{label}]")
+        self._lines += [f"{indent}  {self._declared(item)}" for item in mine]
+        for kid in inner:
+            self._add_box(kid, indent + "  ")
+        self._lines.append(f"{indent}end")
+
+    def _contents(self, box: int, used: set[int]) -> list[Item]:
+        """Return what is drawn in an open reactor; ports only if arrows use them."""
+        scene = self._scene
+        items = [scene.items[item] for item in scene.items_of[box]]
+        inner = [item for item in items if item.kind not in ("input", "output")]
+        ports = [item for item in items if item.kind in ("input", "output")]
+        if not inner and not self._view.inside[box]:
+            return []
+        return [port for port in ports if port.id in used] + inner
+
+    def _title(self, box: int) -> str:
+        name, cls = self._view.name(box), self._scene.boxes[box].cls
+        count = self._view.stands_for(box)
+        shown = _escaped(name) + (f" ×{count}" if count > 1 else "")  # noqa: RUF001
+        same = name.lower() == cls.lower()
+        return f'"{shown}"' if same else f'"{shown}<br><i>{_escaped(cls)}</i>"'
+
+    def _declared(self, item: Item) -> str:
+        begin, end = _SHAPES.get(item.kind, _ROUND)
+        number = "" if item.number is None else f"{item.number}. "
+        shown = item.shown if item.kind in ("input", "output") else f" {item.shown}"
+        text = f"{_SIGNS.get(item.kind, '')}{number}{item.name}{shown}".strip()
+        return f"{_id(item)}{begin}{quoted(text)}{end}"
+
+    def _node(self, item: Item) -> str | None:
+        """Return the node that an arrow to an item leads to; None: it is not drawn."""
+        box = item.box
+        if box not in self._view.inside:
+            return None
+        if item.kind not in ("input", "output"):
+            return _id(item) if box in self._view.opened else None
+        return _id(item) if self._inside.get(box) else f"b{box}"
+
+    def _add_edge(self, edge: Edge) -> bool:
+        """Add an arrow; return whether it is part of a loop."""
+        ends = [self._scene.items[end] for end in (edge.source, edge.target)]
+        source, target = (self._node(item) for item in ends)
+        names = []
+        if edge.kind == "connection":
+            names = [
+                i.name
+                for i, n in zip(ends, (source, target), strict=True)
+                if n != _id(i)
+            ]
+        words = [" → ".join(dict.fromkeys(names))] if names else []
+        words += [edge.shown] if edge.shown else []
+        label = f"|{quoted(', '.join(words))}|" if words else ""
+        arrow = "-.->" if edge.late or edge.kind in ("source", "order") else "-->"
+        self._lines.append(f"  {source} {arrow}{label} {target}")
+        return edge.loop
 
 
-def _arrows(program: Program, ids: dict[str, str]) -> list[str]:
-    arrows = []
-    for connection in program.connections:
-        ends = []
-        for channel in (connection.source, connection.target):
-            port = program.ports[program.channel_port[channel]]
-            path = _INDEX.sub("", program.reactors[port.reactor].path)
-            ends.append((ids[path], port.name))
-        (source, out), (target, into) = ends
-        label = out if out == into else f"{out} → {into}"
-        late = ""
-        if connection.physical:
-            late = "physical"
-        elif connection.delay is not None:
-            late = f"after {_time(connection.delay)}"
-        text = _shown(f"{label}, {late}" if late else label)
-        arrows.append(f'  {source} {"-.->" if late else "-->"}|"{text}"| {target}')
-    return arrows
+def _id(item: Item) -> str:
+    return f"i{item.id}"
 
 
-def _time(nanoseconds: int) -> str:
-    for unit, size in (("s", 10**9), ("ms", 10**6), ("us", 10**3)):
-        if nanoseconds and nanoseconds % size == 0:
-            return f"{nanoseconds // size} {unit}"
-    return f"{nanoseconds} ns" if nanoseconds else "0"
+def quoted(text: str) -> str:
+    """Return text in quotes that Mermaid does not take for anything else."""
+    return f'"{_escaped(text)}"'
 
 
-def _shown(text: str) -> str:
-    """Return text without anything that Mermaid or a page would take for markup."""
-    for old, new in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;")):
+def _escaped(text: str) -> str:
+    text = _BLANKS.sub(" ", text)
+    for old, new in (
+        ("&", "&amp;"),
+        ("<", "&lt;"),
+        (">", "&gt;"),
+        ('"', "&quot;"),
+        ("`", "&#96;"),
+    ):
         text = text.replace(old, new)
     return text

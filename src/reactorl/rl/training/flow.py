@@ -34,7 +34,7 @@ from reactorl import (
     param,
     reaction,
 )
-from reactorl.diagram import Mermaid, mermaid
+from reactorl.diagram import Graph, graph
 from reactorl.rl.recipes import Recipe, find_spec
 from reactorl.rl.training.algorithm import ChecksRounds, FlowError, Spaces
 from reactorl.rl.training.evaluation import Evaluated, Evaluation, EvaluationPlan
@@ -257,9 +257,9 @@ class Flow:
         """Return the program, for looking at it."""
         return elaborate(self.main())
 
-    def graph(self) -> Mermaid:
+    def graph(self) -> Graph:
         """Return a picture of the program; notebooks show it, ``str()`` is its text."""
-        return mermaid(self.program())
+        return graph(self.main(), depth=1, title=f"{self.algorithm.name} flow")
 
     def run(self, *, workers: int | None = None) -> Weights:
         """Train, and return what was learned.

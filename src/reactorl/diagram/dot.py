@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A Scene in DOT, the language of Graphviz: reactors are clusters, left to right."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from reactorl.diagram.fold import Fold
+    from reactorl.diagram.scene import Edge, Item
+
+FONT: Final = "Helvetica,Arial,DejaVu Sans,sans-serif"
+_RED: Final = "#dc2626"
+_LATE: Final = "#b45309"
+_LINE: Final = "#4b5563"
+_SOFT: Final = "#6b7280"
+_MODE: Final = "#9b84cf"
+_SIGNS: Final = {
+    "timer": "◷",
+    "logical action": "△ L",
+    "physical action": "△ P",
+    "startup": "●",
+    "shutdown": "◆",
+    "reset": "↺",
+    "watchdog": "◉",
+}
+_BLANKS = re.compile(r"\s+")
+
+
+def dot(view: Fold) -> str:
+    """Return the text of the graph."""
+    return _Text(view).text()
+
+
+class _Text:
+    def __init__(self, view: Fold) -> None:
+        self._view = view
+        self._scene = view.scene
+        self._used = {end for e in view.edges for end in (e.source, e.target)}
+        self._lines: list[str] = []
+
+    def text(self) -> str:
+        base = f'fontname="{FONT}", fontsize=11, color="{_LINE}"'
+        self._lines += [
+            "digraph program {",
+            "  rankdir=LR; compound=true; newrank=true; nodesep=0.22; ranksep=0.5;",
+            f'  bgcolor="#ffffff"; fontname="{FONT}"; fontsize=12; pad=0.2;',
+            f"  node [{base}, shape=box, height=0.3, width=0.2, margin="
+            '"0.09,0.04", penwidth=0.9];',
+            f'  edge [{base}, fontsize=9, fontcolor="{_SOFT}", arrowsize=0.55];',
+        ]
+        self._add_box(0, "  ")
+        for edge in self._view.edges:
+            self._add_edge(edge)
+        self._lines.append("}")
+        return "\n".join(self._lines) + "\n"
+
+    # -- reactors ---------------------------------------------------------------------
+
+    def _add_box(self, box: int, indent: str) -> None:
+        if not self._is_cluster(box):
+            self._lines.append(f"{indent}b{box} [{self._table(box)}];")
+            return
+        items = [self._scene.items[item] for item in self._scene.items_of[box]]
+        ports = [i for i in items if _is_port(i)]
+        kids = self._view.inside[box]
+        many = self._view.stands_for(box) > 1
+        self._lines += [
+            f"{indent}subgraph cluster_b{box} {{",
+            f"{indent}  label=<{self._title(box)}>; labeljust=l; margin=12;"
+            f' style="rounded,filled"; color="#b6bdc9"; fillcolor="#f3f5f8";'
+            f" penwidth={2.4 if many else 1};"
+            f" tooltip={quoted(self._about(box))};",
+        ]
+        for item in [*ports, *(i for i in items if not _is_port(i))]:
+            if item.kind != "mode" and item.mode is None:
+                self._add_item(item, indent + "  ")
+        for kid in kids:
+            if self._view.mode(kid) is None:
+                self._add_box(kid, indent + "  ")
+        for mode in items:
+            if mode.kind == "mode":
+                self._add_mode(mode, items, kids, indent + "  ")
+        self._lines.append(f"{indent}}}")
+
+    def _add_mode(
+        self, mode: Item, items: list[Item], kids: list[int], indent: str
+    ) -> None:
+        shown = f" ({mode.shown})" if mode.shown else ""
+        self._lines += [
+            f"{indent}subgraph cluster_i{mode.id} {{",
+            f"{indent}  label={quoted(f'mode {mode.name}{shown}')}; labeljust=l;"
+            f' style="rounded,filled"; color="{_MODE}"; fillcolor="#efeaf8";'
+            f" margin=10; penwidth={2 if mode.shown else 1};",
+            # Graphviz has no arrows to clusters: they end at this node.
+            f'{indent}  i{mode.id} [shape=point, width=0.05, color="{_MODE}"];',
+        ]
+        for item in items:
+            if item.mode == mode.id:
+                self._add_item(item, indent + "  ")
+        for kid in kids:
+            if self._view.mode(kid) == mode.id:
+                self._add_box(kid, indent + "  ")
+        self._lines.append(f"{indent}}}")
+
+    def _is_cluster(self, box: int) -> bool:
+        if box not in self._view.opened:
+            return False
+        items = (self._scene.items[item] for item in self._scene.items_of[box])
+        inside = bool(self._view.inside[box])
+        return inside or any(not _is_port(item) for item in items)
+
+    def _title(self, box: int) -> str:
+        name, cls = self._view.name(box), self._scene.boxes[box].cls
+        count = self._view.stands_for(box)
+        many = f' <font color="#2563eb">×{count}</font>' if count > 1 else ""  # noqa: RUF001
+        same = name.lower() == cls.lower()
+        of = (
+            "" if same else f' <font color="{_SOFT}" point-size="9">{_html(cls)}</font>'
+        )
+        return f"<b>{_html(name)}</b>{many}{of}"
+
+    def _about(self, box: int) -> str:
+        node = self._scene.boxes[box]
+        return f"{node.path}: {node.cls} ({node.where or node.cls_where})"
+
+    def _table(self, box: int) -> str:
+        """Return a closed reactor: a table with its ports on both sides."""
+        items = [self._scene.items[item] for item in self._scene.items_of[box]]
+        ins = [i for i in items if i.kind == "input"]
+        outs = [i for i in items if i.kind == "output"]
+        rows = [f'<tr><td colspan="2" align="left">{self._title(box)}</td></tr>']
+        for place in range(max(len(ins), len(outs))):
+            cells = [
+                f'<td port="i{side[place].id}" align="{align}">'
+                f'<font point-size="10">{_html(side[place].name + side[place].shown)}'
+                "</font></td>"
+                if place < len(side)
+                else "<td></td>"
+                for side, align in ((ins, "left"), (outs, "right"))
+            ]
+            rows.append(f"<tr>{''.join(cells)}</tr>")
+        many = self._view.stands_for(box) > 1
+        table = (
+            '<table border="0" cellborder="0" cellspacing="1" cellpadding="2">'
+            f"{''.join(rows)}</table>"
+        )
+        return (
+            f'shape=box, style="rounded,filled", fillcolor="#ffffff", margin="0.03", '
+            f'color="#b6bdc9", peripheries={2 if many else 1}, '
+            f"tooltip={quoted(self._about(box))}, label=<{table}>"
+        )
+
+    # -- what is in them --------------------------------------------------------------
+
+    def _add_item(self, item: Item, indent: str) -> None:
+        if _is_port(item) and item.id not in self._used:
+            return
+        facts = ", ".join(f"{name} {text}" for name, text in item.facts)
+        tip = f"{item.path}: {item.kind}" + (f", {facts}" if facts else "")
+        tip += f" ({item.where})" if item.where else ""
+        look = self._look(item)
+        if item.loop:
+            look += f', color="{_RED}", penwidth=2'
+        self._lines.append(f"{indent}i{item.id} [{look}, tooltip={quoted(tip)}];")
+
+    def _look(self, item: Item) -> str:
+        if _is_port(item):
+            label = quoted(item.name + item.shown)
+            return f"shape=plain, fontsize=10, label={label}"
+        if item.kind == "reaction":
+            label = f"{item.number}&#160;&#160;{_html(item.name)}"
+            if item.shown:
+                late = (
+                    f'<font color="{_LATE}" point-size="9">{_html(item.shown)}</font>'
+                )
+                label += f"<br/>{late}"
+            return (
+                f'shape=cds, style=filled, fillcolor="#dbe7fb", color="#6d8fc7", '
+                f"label=<{label}>"
+            )
+        sign = _SIGNS[item.kind]
+        shown = f" {item.shown}" if item.shown else ""
+        label = quoted(f"{sign} {item.name}{shown}")
+        return f'style="rounded,filled", fillcolor="#eef1f5", label={label}'
+
+    # -- arrows -----------------------------------------------------------------------
+
+    def _end(self, item: int) -> str:
+        node = self._scene.items[item]
+        if _is_port(node) and not self._is_cluster(node.box):
+            side = "w" if node.kind == "input" else "e"
+            return f"b{node.box}:i{item}:{side}"
+        return f"i{item}"
+
+    def _add_edge(self, edge: Edge) -> None:
+        look = []
+        if edge.shown:
+            look.append(f"label={quoted(edge.shown)}")
+        if edge.kind == "transition":
+            look += [f'color="{_MODE}"', f"lhead=cluster_i{edge.target}"]
+        elif edge.late:
+            style = "dotted" if edge.physical else "dashed"
+            colours = f'color="{_LATE}"', f'fontcolor="{_LATE}"'
+            look += [f"style={style}", *colours]
+        elif edge.kind in ("source", "order"):
+            look.append("style=dotted")
+        if edge.loop:
+            look += [f'color="{_RED}"', "penwidth=2"]
+        if self._scene.items[edge.target].kind in ("input", "output"):
+            look.append(
+                "arrowhead=none" if edge.kind == "effect" else "arrowhead=normal"
+            )
+        shown = f" [{', '.join(look)}]" if look else ""
+        source, target = self._end(edge.source), self._end(edge.target)
+        self._lines.append(f"  {source} -> {target}{shown};")
+
+
+def _is_port(item: Item) -> bool:
+    return item.kind in ("input", "output")
+
+
+def quoted(text: str) -> str:
+    """Return text as a DOT string, in which nothing has a meaning."""
+    text = _BLANKS.sub(" ", text).replace("&", "&amp;")
+    text = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{text}"'
+
+
+def _html(text: str) -> str:
+    return escape(_BLANKS.sub(" ", text))

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graphviz as a program: DOT in, SVG or PNG out."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from typing import Final, Literal
+
+from reactorl.errors import ReactorlError
+
+LONGEST: Final = 120
+"""Seconds that a picture may take."""
+
+_COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
+
+
+class DrawingError(ReactorlError):
+    """A picture cannot be drawn.
+
+    Attributes:
+        what: The fact.
+        remedy: What to do about it.
+    """
+
+    def __init__(self, what: str, remedy: str) -> None:
+        super().__init__(what, remedy)
+        self.what = what
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        return f"{self.what}. {self.remedy}"
+
+
+def is_installed() -> bool:
+    """Return whether Graphviz is there."""
+    return shutil.which("dot") is not None
+
+
+def rendered(text: str, kind: Literal["svg", "png"]) -> bytes:
+    """Return the picture of a graph in DOT.
+
+    Raises:
+        DrawingError: Graphviz is not installed, or fails.
+    """
+    program = shutil.which("dot")
+    if program is None:
+        msg = f"a .{kind} is drawn by Graphviz, which is not installed"
+        raise DrawingError(
+            msg,
+            "Install it (apt install graphviz, brew install graphviz), or write .html "
+            "or .mmd, which need nothing.",
+        )
+    command = [program, f"-T{kind}", *(["-Gdpi=144"] if kind == "png" else [])]
+    try:
+        done = subprocess.run(
+            command,
+            input=text.encode(),
+            capture_output=True,
+            timeout=LONGEST,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        msg = f"Graphviz takes more than {LONGEST} s for this picture"
+        raise DrawingError(
+            msg,
+            "Draw less of it (depth), or write .html, where parts can be opened.",
+        ) from None
+    if done.returncode != 0:
+        reason = done.stderr.decode(errors="replace").strip() or "no reason given"
+        msg = f"Graphviz failed with status {done.returncode}: {reason}"
+        raise DrawingError(
+            msg,
+            "Write .html, which does without it.",
+        )
+    if kind == "svg":
+        # Comments name the version of Graphviz, on which nothing should depend.
+        return _COMMENT.sub("", done.stdout.decode()).encode()
+    return done.stdout

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program as a picture that shows itself in notebooks, and can be saved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from reactorl._program.elaborate import sketch
+from reactorl._program.program import Program
+from reactorl.diagram.compose import scene
+from reactorl.diagram.dot import dot
+from reactorl.diagram.fold import fold
+from reactorl.diagram.graphviz import DrawingError, is_installed, rendered
+from reactorl.diagram.html import html_page
+from reactorl.diagram.mermaid import mermaid
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping
+
+    from reactorl._decl.reactor import Reactor
+    from reactorl.diagram.fold import Fold
+    from reactorl.diagram.html import Mark
+    from reactorl.diagram.scene import Scene
+
+SUFFIXES: Final = (".html", ".svg", ".png", ".mmd", ".dot", ".json")
+"""Of files in which a picture can be saved."""
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A picture of a program. ``str()`` of it is Mermaid text; notebooks draw it.
+
+    Attributes:
+        scene: What is in it.
+        depth: How many levels of reactors are open; None: all, or on a page as many
+            as are readable.
+        expand_banks: Whether all members of banks are drawn.
+        title: What stands above it.
+    """
+
+    scene: Scene
+    depth: int | None = None
+    expand_banks: bool = False
+    title: str = ""
+
+    @property
+    def _view(self) -> Fold:
+        return fold(self.scene, depth=self.depth, expand_banks=self.expand_banks)
+
+    def __str__(self) -> str:
+        return self.mermaid()
+
+    def mermaid(self) -> str:
+        """Return it as a Mermaid flowchart."""
+        return mermaid(self._view)
+
+    def dot(self) -> str:
+        """Return it in the language of Graphviz."""
+        return dot(self._view)
+
+    def svg(self) -> str:
+        """Return it as an SVG document.
+
+        Raises:
+            DrawingError: Graphviz is not installed, or fails.
+        """
+        return rendered(self.dot(), "svg").decode()
+
+    def html(self, *, overlay: Mapping[str, Mark] | None = None) -> str:
+        """Return it as a page in one piece; see ``html_page``."""
+        return html_page(
+            self.scene,
+            title=self.title or self.scene.title,
+            overlay=overlay,
+            depth=self.depth,
+            expand_banks=self.expand_banks,
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it to a file of the kind that the suffix says.
+
+        Raises:
+            DrawingError: There is no such kind, or Graphviz is needed and missing.
+            OSError: The file cannot be written.
+        """
+        path = Path(path)
+        path.write_bytes(self.encoded(path.suffix))
+
+    def encoded(self, suffix: str) -> bytes:
+        """Return what a file with this suffix has in it.
+
+        Raises:
+            DrawingError: As for ``save``.
+        """
+        match suffix.lower():
+            case ".html":
+                return self.html().encode()
+            case ".svg":
+                return rendered(self.dot(), "svg")
+            case ".png":
+                return rendered(self.dot(), "png")
+            case ".mmd":
+                return self.mermaid().encode()
+            case ".dot":
+                return self.dot().encode()
+            case ".json":
+                return f"{self.scene.to_json()}\n".encode()
+        msg = f"'{suffix}' is no kind of picture that can be drawn"
+        raise DrawingError(
+            msg,
+            f"Choose {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}.",
+        )
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:  # noqa: ANN401
+        """Return what notebooks show: a page in a frame, or else a still picture."""
+        frame = (
+            f'<iframe srcdoc="{escape(self.html())}" style="width: 100%; '
+            'height: 480px; border: 1px solid #b6bdc9; border-radius: 6px"></iframe>'
+        )
+        bundle = {"text/html": frame, "text/plain": str(self)}
+        if is_installed():
+            bundle["image/svg+xml"] = self.svg()
+        return bundle
+
+
+def graph(
+    target: type[Reactor] | Reactor | Program,
+    *,
+    depth: int | None = None,
+    expand_banks: bool = False,
+    title: str = "",
+) -> Graph:
+    """Return a picture of a program.
+
+    One that has causality loops can be drawn, too: they are red.
+
+    Args:
+        target: The main reactor, as for ``run``, or a program.
+        depth: How many levels of reactors are open; None: all, or on a page as many
+            as are readable.
+        expand_banks: Whether all members of banks are drawn.
+        title: What stands above it; the class's name if not given.
+
+    Raises:
+        DeclarationError: ``target`` lacks parameters, or ``build()`` does wrong.
+        ProgramError: Something else than loops is wrong.
+        ValueError: ``depth`` is less than 1.
+
+    Example:
+        >>> reactorl.graph(Main(width=4)).save("main.html")
+    """
+    if depth is not None and depth < 1:
+        msg = f"depth is {depth}: it is 1 (the main reactor) or more"
+        raise ValueError(msg)
+    if isinstance(target, Program):
+        return Graph(scene(target), depth, expand_banks, title)
+    program, problems = sketch(target)
+    return Graph(scene(program, problems=problems), depth, expand_banks, title)
+
+
+def svg(scene: Scene, *, depth: int | None = None, expand_banks: bool = False) -> str:
+    """Return a scene as an SVG document, laid out by Graphviz.
+
+    Raises:
+        DrawingError: Graphviz is not installed, or fails.
+    """
+    return Graph(scene, depth, expand_banks).svg()
