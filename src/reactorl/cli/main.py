@@ -39,9 +39,12 @@ GROUPS: dict[str, dict[str, str]] = {
         "plot": "draw the curves of runs into one picture",
     },
     "looking": {},
-    "evidence": {},
+    "evidence": {
+        "bench": "compare with Ray and other engines, side by side",
+    },
     "help": {
         "doctor": "print what matters in a bug report, and for full speed",
+        "completion": "print a script that completes commands in your shell",
     },
 }
 COMMANDS = {name: text for group in GROUPS.values() for name, text in group.items()}
