@@ -234,7 +234,7 @@ def write_page(run: Run, results: Any, target: Path) -> None:  # noqa: ANN401
     directory.mkdir(parents=True, exist_ok=True)
     pictures: dict[str, list[str]] = {}
     for outcome in page.outcomes(run, results):
-        for plot in outcome.workload.plots(outcome):
+        for plot in filter(plots.Plot.has_data, outcome.workload.plots(outcome)):
             svg, *_ = plots.draw(plot, directory)
             pictures.setdefault(outcome.workload.name, []).append(f"{PICTURES}/{svg}")
     text = page.render(run, results, pictures)

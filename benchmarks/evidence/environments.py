@@ -8,12 +8,14 @@ its engines are reported as missing, with what the installer said.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import shutil
 import subprocess
 import sys
 import sysconfig
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -25,7 +27,7 @@ from benchmarks.runtime.facts import gil_is_on
 from benchmarks.runtime.measure import ROOT, Child, ChildError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from benchmarks.evidence.engines import Engine
 
@@ -96,10 +98,11 @@ class Environment:
         base = base_python(free_threaded=self.free_threaded)
         wanted = self._wanted(base)
         stamp = self.home / ".ready"
-        if not (self.python.exists() and _read(stamp) == wanted):
-            stamp.unlink(missing_ok=True)
-            self._make(base, say)
-            stamp.write_text(wanted)
+        with _alone(self.home):
+            if not (self.python.exists() and _read(stamp) == wanted):
+                stamp.unlink(missing_ok=True)
+                self._make(base, say)
+                stamp.write_text(wanted)
         ours = ours_digest() if self.ours else ""
         return Place(str(self.python), facts_of(str(self.python)), ours)
 
@@ -183,8 +186,11 @@ def base_python(*, free_threaded: bool) -> str:
         SetUpError: There is none.
     """
     if free_threaded:
-        given = os.environ.get("FT_PYTHON")
-        return given or call([sys.executable, str(TOOLS / "freethreaded_python.py")])
+        if given := os.environ.get("FT_PYTHON"):
+            return given
+        optimized = ["--optimize"] if os.environ.get("PGO") else []
+        tool = str(TOOLS / "freethreaded_python.py")
+        return call([sys.executable, tool, *optimized])
     if not sysconfig.get_config_var("Py_GIL_DISABLED"):
         return getattr(sys, "_base_executable", None) or sys.executable
     found = shutil.which("python3")
@@ -254,6 +260,15 @@ def places(
         except SetUpError as error:
             missing[engine.name] = failed[name] = str(error)
     return found, missing
+
+
+@contextmanager
+def _alone(home: Path) -> Iterator[None]:
+    """Let nobody else make the same environment meanwhile."""
+    home.parent.mkdir(exist_ok=True)
+    with home.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _read(path: Path) -> str:

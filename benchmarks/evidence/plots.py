@@ -58,6 +58,10 @@ class Plot:
     log_x: bool = True
     log_y: bool = True
 
+    def has_data(self) -> bool:
+        """Return whether there is anything to draw."""
+        return bool(self.lines or self.bars)
+
 
 def lines_of(outcome: Outcome, line: str) -> dict[str, list[tuple[float, Spread]]]:
     """Return the points of the cases of a line, by engine."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 FLOATS = 10 * 2**20 // 8
 COUNTS = (2, 4, 8, 16, 64)
+SMALL = 2
 QUICK = (2, 16)
 EMPTY, LARGE = "empty", "10MiB"
 LIMIT_FACTOR = 1.15
@@ -48,7 +49,9 @@ them and never meet.
 
 
 def _efforts(count: int) -> tuple[Effort, ...]:
-    return ("smoke", "quick", "full") if count in QUICK else ("full",)
+    if count == SMALL:
+        return ("smoke", "quick", "full")
+    return ("quick", "full") if count in QUICK else ("full",)
 
 
 def _empty(count: int) -> Case:
@@ -68,7 +71,7 @@ def _large(count: int) -> Case:
         name=f"{LARGE}-{count}",
         title=f"{count} actors, 10 MiB",
         params={"actors": count, "floats": FLOATS},
-        efforts=[effort for effort in _efforts(count) if (effort, count) != SKIPPED],
+        efforts=_efforts(count),
         line=LARGE,
         x=count,
         pace={
@@ -77,10 +80,6 @@ def _large(count: int) -> Case:
             "full": Pace(compared=3, sets=5, slices=20, seconds=0.1),
         },
     )
-
-
-SKIPPED = ("smoke", 16)
-"""Too large for a test."""
 
 
 def _claims(outcome: Outcome) -> list[Claim]:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ray actors: each a process, called with ``.remote``, gathered with ``ray.get``.
 
-As docs.ray.io, "Design Patterns & Anti-patterns", recommends: a large message is put into
-the object store once and its reference is passed to all (pass-large-arg-by-value), all
-calls are made before the first result is asked for and ``ray.get`` asks for all at once
-(ray-get-loop), and an answer that becomes the next message is passed on as the
+As docs.ray.io, "Design Patterns & Anti-patterns", recommends: a large message is put
+into the object store once and its reference is passed to all (pass-large-arg-by-value),
+all calls are made before the first result is asked for and ``ray.get`` asks for all at
+once (ray-get-loop), and an answer that becomes the next message is passed on as the
 reference that it is (unnecessary-ray-get).
 """
 

@@ -126,6 +126,7 @@ WORKLOAD = Workload(
         "quick": Pace(compared=10, slices=15, seconds=0.02),
         "full": Pace(compared=10, sets=3, slices=30, seconds=0.03),
     },
+    params={"smoke": {"actors": 4}},
     claims=_claims,
     plots=_plots,
     notes=_notes,
