@@ -104,10 +104,13 @@ grammar: .venv/gil/.deps ## Generate the tables of the LF grammar anew
 
 FT_BENCH := $(if $(PGO),ft-pgo,ft)
 
-.PHONY: train bench-runtime bench-lf bench-vector bench-training bench-atari
+.PHONY: train bench bench-runtime bench-lf bench-vector bench-training bench-atari
 train: .venv/gil/.built ## Train DQN on CartPole-v1, and say where to look
 	.venv/gil/bin/python -m reactorl train dqn --env-id CartPole-v1 --num-envs 16 \
 	  --seed 1 --workers 2 $(ARGS)
+
+bench: .venv/gil/.built ## Compare with Ray and others, side by side (--quick, --full)
+	FT_PYTHON="$(FT_PYTHON)" PGO="$(PGO)" .venv/gil/bin/python -m benchmarks.evidence $(ARGS)
 
 bench-runtime: .venv/gil/.bench .venv/$(FT_BENCH)/.bench ## Compare the runtime with others
 	.venv/gil/bin/python -m benchmarks.runtime --gil $(CURDIR)/.venv/gil/bin/python \
