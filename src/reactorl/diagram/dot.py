@@ -45,7 +45,7 @@ class _Text:
         base = f'fontname="{FONT}", fontsize=11, color="{_LINE}"'
         self._lines += [
             "digraph program {",
-            "  rankdir=LR; compound=true; newrank=true; nodesep=0.22; ranksep=0.5;",
+            "  rankdir=LR; compound=true; nodesep=0.22; ranksep=0.5;",
             f'  bgcolor="#ffffff"; fontname="{FONT}"; fontsize=12; pad=0.2;',
             f"  node [{base}, shape=box, height=0.3, width=0.2, margin="
             '"0.09,0.04", penwidth=0.9];',
@@ -95,7 +95,7 @@ class _Text:
             f' style="rounded,filled"; color="{_MODE}"; fillcolor="#efeaf8";'
             f" margin=10; penwidth={2 if mode.shown else 1};",
             # Graphviz has no arrows to clusters: they end at this node.
-            f'{indent}  i{mode.id} [shape=point, width=0.05, color="{_MODE}"];',
+            f"{indent}  i{mode.id} [shape=point, width=0.01, style=invis];",
         ]
         for item in items:
             if item.mode == mode.id:

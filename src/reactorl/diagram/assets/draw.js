@@ -58,6 +58,8 @@ class Drawing {
     const open = model.opened[id];
     const kind = `reactorl-box${open ? " reactorl-open" : ""}`;
     const group = make("g", { class: kind, "data-box": id }, this.boxes);
+    node.y -= node.header ?? 0;
+    node.height += node.header ?? 0;
     const { x, y, width, height } = node;
     const rect = (dx, name) =>
       make("rect", { x: x + dx, y: y + dx, width, height, rx: 7, class: name }, group);

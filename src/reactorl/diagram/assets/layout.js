@@ -17,7 +17,8 @@ const OPTIONS = {
   "elk.layered.spacing.edgeEdgeBetweenLayers": "9",
   "elk.layered.considerModelOrder.strategy": "NODES_AND_EDGES",
   "elk.layered.nodePlacement.bk.fixedAlignment": "BALANCED",
-  "elk.layered.feedbackEdges": "true",
+  "elk.layered.cycleBreaking.strategy": "GREEDY",
+  "elk.separateConnectedComponents": "false",
 };
 
 class Layout {
@@ -90,12 +91,15 @@ class Layout {
       layoutOptions: { "elk.portConstraints": "FIXED_SIDE" },
     };
     if (!open) {
-      const around = `[top=${HEADER + 10},left=0,bottom=10,right=0]`;
-      node.layoutOptions["elk.spacing.portsSurrounding"] = around;
+      // ELK knows the part below the header, where the ports are; the header is a label.
       const labels = sides.input[1] + sides.output[1] + 36;
       const most = Math.max(sides.input[0], sides.output[0]);
       node.width = Math.max(across, labels, 60);
-      node.height = HEADER + (most ? 8 + most * 20 : 4);
+      node.height = most ? 2 + most * 20 : 4;
+      node.header = HEADER;
+      node.labels = [{ text: "header", width: node.width, height: HEADER }];
+      node.layoutOptions["elk.nodeLabels.placement"] = "OUTSIDE V_TOP H_LEFT";
+      node.layoutOptions["elk.spacing.labelNode"] = "0";
       delete node.children;
       return node;
     }
@@ -239,6 +243,9 @@ class Layout {
     const id = `e${seen.id}${part}`;
     this.seen.set(id, { ...seen, ends: target === `i${seen.target}` || target === `i${seen.target}in` });
     const edge = { id, sources: [source], targets: [target] };
+    // In a circle, what arrives later is what leads back.
+    const forward = seen.edge.late || seen.edge.kind === "transition" ? "0" : "10";
+    edge.layoutOptions = { "elk.layered.priority.direction": forward };
     const label = seen.edge.shown;
     if (label && part === "") {
       edge.labels = [{ text: label, width: this.width(label, SMALL) + 6, height: 14 }];
