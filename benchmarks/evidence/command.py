@@ -8,6 +8,7 @@ mistake in the arguments or results that cannot be read; 130 after Ctrl-C.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from benchmarks.evidence import page, plots
 from benchmarks.evidence.engines import ENGINES
 from benchmarks.evidence.environments import places
 from benchmarks.evidence.measuring import Case, Company
-from benchmarks.evidence.outcome import disagreements
+from benchmarks.evidence.outcome import disagreements, headline
 from benchmarks.evidence.plan import make_plan
 from benchmarks.evidence.progress import Display
 from benchmarks.evidence.store import Run, Store, StoreError
@@ -139,6 +140,9 @@ def measure(
     display: Display,
 ) -> None:
     """Set up engines and measure what is not there yet."""
+    if not options.here:
+        # Engines see the packages of their own environments, and no others.
+        os.environ.pop("PYTHONPATH", None)
     used = dict.fromkeys(e for w in workloads for e in w.engines)
     asked = [name for name in ENGINES if name in options.engines and name in used]
     homes, missing = places(
@@ -200,7 +204,9 @@ def measure_all(
                     found = [*case.measurements, *case.failures]
                     store.add(turn, found, machine, facts)
                     for failure in case.failures:
-                        display.complain(f"{failure.job.label}: {failure.reason}")
+                        display.complain(
+                            f"{failure.job.label}: {headline(failure.reason)}"
+                        )
                     display.advance()
                 company.end()
             finally:
@@ -236,7 +242,8 @@ def write_page(run: Run, results: Any, target: Path) -> None:  # noqa: ANN401
     for outcome in page.outcomes(run, results):
         for plot in filter(plots.Plot.has_data, outcome.workload.plots(outcome)):
             svg, *_ = plots.draw(plot, directory)
-            pictures.setdefault(outcome.workload.name, []).append(f"{PICTURES}/{svg}")
+            shown = f"![{plot.title}]({PICTURES}/{svg})"
+            pictures.setdefault(outcome.workload.name, []).append(shown)
     text = page.render(run, results, pictures)
     (target / "benchmarks.md").write_text(text, encoding="utf-8")
 

@@ -124,3 +124,13 @@ def disagreements(results: Results) -> list[str]:
         for (workload, case), by in computed(results).items()
         if len(by) > 1
     ]
+
+
+def headline(reason: str) -> str:
+    """Return the line of a traceback, or of an installer, that says what is wrong."""
+    lines = [line for line in reason.splitlines() if line.strip()]
+    for index, line in enumerate(lines):
+        if line.startswith("Traceback"):
+            rest = (x for x in lines[index + 1 :] if not x.startswith(" "))
+            return next(rest, line)
+    return lines[-1] if lines else "no reason given"

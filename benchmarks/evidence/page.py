@@ -8,7 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.evidence.engines import ENGINES
-from benchmarks.evidence.outcome import Outcome, computed, disagreements, job_of
+from benchmarks.evidence.outcome import (
+    Outcome,
+    computed,
+    disagreements,
+    headline,
+    job_of,
+)
 from benchmarks.evidence.tables import table, time_text
 from benchmarks.evidence.workloads import NAMES, load
 from benchmarks.runtime.results import Results
@@ -82,7 +88,7 @@ def render(
     Args:
         run: What the run was.
         results: What was measured.
-        pictures: Paths of the pictures of each workload, relative to the page.
+        pictures: The pictures of each workload, in Markdown.
         notes: The causes of missed figures.
     """
     found = outcomes(run, results)
@@ -114,9 +120,13 @@ def _cautions(run: Run, results: Results) -> list[str]:
             f"The load average was {load_average:.1f} at the start, on {cores} cores."
         )
     texts += [f"Engines disagree: {where}." for where in disagreements(results)]
+    failed: dict[tuple[str, str, str], list[str]] = {}
     for failure in results.failures:
-        last = (failure.reason.strip().splitlines() or ["no reason given"])[-1]
-        texts.append(f"{failure.job.label} failed: {last}")
+        job, why = failure.job, headline(failure.reason)
+        failed.setdefault((job.workload, job.engine, why), []).append(job.case)
+    for (workload, engine, why), cases in failed.items():
+        where = ", ".join(dict.fromkeys(cases))
+        texts.append(f"{engine} failed in {workload} ({where}): {why}")
     return [f"> **Caution:** {text}\n" for text in texts]
 
 
@@ -160,8 +170,7 @@ def _workload(outcome: Outcome, run: Run, pictures: Mapping[str, Sequence[str]])
         cases = [case for case in outcome.cases() if case.line == line]
         parts.append(_times(outcome, cases))
     parts += (f"{note.strip()}\n" for note in workload.notes(outcome))
-    for path in pictures.get(workload.name, ()):
-        parts.append(f"![{Path(path).stem.replace('-', ' ')}]({path})\n")
+    parts += (f"{picture}\n" for picture in pictures.get(workload.name, ()))
     remarks = [
         f"- {ENGINES[name].title}: {why}"
         for name, why in workload.absent.items()
