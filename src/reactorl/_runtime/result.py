@@ -96,7 +96,12 @@ class Result:
         return self._timing()
 
     def save_trace(
-        self, path: str | os.PathLike[str], *, scene: str | None = None
+        self,
+        path: str | os.PathLike[str],
+        *,
+        scene: str | None = None,
+        trace: bool = True,
+        timing: bool = True,
     ) -> None:
         """Write a file that ``reactorl.trace.load`` reads, and ``reactorl trace``.
 
@@ -104,15 +109,17 @@ class Result:
 
         Args:
             path: Where to; a name that ends in ``.gz`` is compressed.
-            scene: The program's picture as JSON, from ``reactorl.diagram``; without it
-                ``reactorl trace --html`` has to be told the program.
+            scene: The program's picture, for ``reactorl trace --html``:
+                ``reactorl.diagram.scene(result.program).to_json()``.
+            trace: Whether the trace goes into the file.
+            timing: Whether the times do.
 
         Raises:
-            ValueError: There is neither a trace nor are there times.
+            ValueError: There would be nothing in it.
         """
-        traced = self._trace is not None
-        timing = None if self._timing is None else self.timing
-        if not traced and timing is None:
+        traced = trace and self._trace is not None
+        times = self.timing if timing and self._timing is not None else None
+        if not traced and times is None:
             msg = "this run was neither traced nor timed; use run(..., trace=True)"
             raise ValueError(msg)
         saved = traces.SavedTrace(
@@ -127,7 +134,7 @@ class Result:
             kept=traced,
             structure=structure_of(self.program),
             scene=scene,
-            timing=timing,
+            timing=times,
         )
         traces.save(path, saved)
 

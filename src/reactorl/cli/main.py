@@ -38,7 +38,11 @@ GROUPS: dict[str, dict[str, str]] = {
         "runs": "list the runs there are",
         "plot": "draw the curves of runs into one picture",
     },
-    "looking": {},
+    "looking": {
+        "graph": "draw a program, also a trained one's flow",
+        "trace": "say where the time of a run went; for Perfetto, or on the diagram",
+        "diff": "name the first place where two runs part",
+    },
     "evidence": {
         "bench": "compare with Ray and other engines, side by side",
     },

@@ -10,7 +10,8 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from reactorl.cli.failures import explain, fail, show
+from reactorl.cli.failures import explain, show
+from reactorl.cli.keeping import Keeper
 from reactorl.cli.run_options import add_options
 from reactorl.cli.terminal import say
 from reactorl.lf.diagnostics import Report
@@ -27,6 +28,7 @@ examples:
   reactorl run hello.lf
   reactorl run hello.lf --fast --timeout 5 s       two words, or '5 s'
   reactorl run hello.lf --workers 2 --seed 1 --trace hello.trace
+  reactorl run hello.lf --timing hello.times       then: reactorl trace hello.times
 
 exit status: 0 at a normal end, 1 after an exception in a body, n after exit(n)
 in a body, 2 if the program is wrong and was not started.
@@ -108,6 +110,7 @@ def _run(loaded: Loaded, program: Program, args: argparse.Namespace) -> int:
     tracepoints = loaded.lowering.tracepoints
     tracepoints.enabled = trace is not None
     workers = _either(args.workers, properties.workers)
+    keeper = Keeper(trace, args.timing)
     result = run(
         program,
         workers=min(workers, MOST_WORKERS) if workers else None,
@@ -119,13 +122,11 @@ def _run(loaded: Loaded, program: Program, args: argparse.Namespace) -> int:
         check=args.check,
         start_time=_start_time(args.start_time_multiple),
         freeze=False,
+        timing=args.timing is not None,
+        at_end=lambda ended: keeper.keep(ended, tracepoints),
     )
-    if trace is not None:
-        try:
-            result.save_trace(trace)
-            tracepoints.save(trace.with_name(f"{trace.name}.events.jsonl"))
-        except OSError as error:
-            return fail(f"the trace {trace} cannot be written: {error.strerror}", 1)
+    if keeper.failed:
+        return 1
     if (args.logging or properties.logging) in ("info", "log", "debug"):
         print(f"reactorl: {result.summary()}", file=sys.stderr)
     return 0

@@ -56,7 +56,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--seed", type=int, metavar="N", help="where random numbers begin (default: 0)"
     )
     ours.add_argument(
-        "--trace", type=_new_file, metavar="FILE", help="write what happened to a file"
+        "--trace",
+        type=_new_file,
+        metavar="FILE",
+        help="write what happened to a file, for 'reactorl diff' and 'reactorl trace'; "
+        "after an exception, what happened until then",
+    )
+    ours.add_argument(
+        "--timing",
+        type=_new_file,
+        metavar="FILE",
+        help="measure how long reactions take and write it to a file, for 'reactorl "
+        "trace'; it may be the file of --trace, which then has both",
     )
     ours.add_argument(
         "--check",

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 FORMAT: Final = 1
 """Of the JSON text."""
@@ -140,6 +140,44 @@ class Scene:
         }
         whole = {"format": FORMAT, **tables, "problems": list(self.problems)}
         return json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str) -> Scene:
+        """Return what ``to_json`` wrote.
+
+        Raises:
+            ValueError: It is something else.
+        """
+        whole = json.loads(text)
+        try:
+            if whole["format"] != FORMAT:
+                msg = f"format {whole['format']}, this package reads {FORMAT}"
+                raise ValueError(msg)
+            found = cls(
+                tuple(_row(Box, k, row) for k, row in enumerate(whole["boxes"])),
+                tuple(_row(Item, k, row) for k, row in enumerate(whole["items"])),
+                tuple(_row(Edge, k, row) for k, row in enumerate(whole["edges"])),
+                tuple(map(str, whole["problems"])),
+            )
+        except (KeyError, TypeError, AttributeError) as error:
+            msg = "this is no picture of a program"
+            raise ValueError(msg) from error
+        return found
+
+
+_Row = TypeVar("_Row", Box, Item, Edge)
+_EMPTY: Final = {"str": "", "bool": False, "Facts": ()}
+
+
+def _row(cls: type[_Row], number: int, row: dict[str, Any]) -> _Row:
+    known = {field.name: field.type for field in fields(cls)}
+    values: dict[str, Any] = {"id": number}
+    for name, kind in known.items():
+        value = row.get(name, _EMPTY.get(str(kind)))
+        if kind == "Facts":
+            value = tuple((str(key), str(said)) for key, said in value)
+        values.setdefault(name, value)
+    return cls(**values)
 
 
 def _plain(row: Box | Item | Edge) -> dict[str, Any]:

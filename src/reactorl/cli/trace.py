@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``reactorl trace``: where the time of a run went."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from reactorl.cli.failures import fail
+from reactorl.errors import TraceError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reactorl.trace import SavedTrace, Timing
+
+DESCRIPTION = """\
+Say what a run did and where its time went: the busiest reactions, time per
+level, how busy workers were, the critical path (the chains of reactions that
+had to wait for each other), lag and missed deadlines.
+
+Times are there if the run measured them:
+  reactorl run hello.lf --timing hello.trace     and '--trace hello.trace' for
+                                                 what happened, in one file
+  reactorl train dqn --timing                    a file in the run's directory
+  run(Main, timing=True).save_trace("my.trace")  in Python
+"""
+EPILOG = """\
+examples:
+  reactorl trace hello.trace
+  reactorl trace hello.trace --perfetto hello.json    open at ui.perfetto.dev
+  reactorl trace hello.trace --html hello.html        times on the diagram
+  reactorl trace runs/CartPole-v1__dqn__1__1700000000
+
+exit status: 0, or 2 if there is no such trace or it cannot be read.
+"""
+AGAIN = "Run again with '--timing FILE', or run(..., timing=True)."
+
+
+def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the parser of this command."""
+    parser = subparsers.add_parser(
+        "trace",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "trace", type=Path, metavar="RUN|FILE", help="a trace, or a run's directory"
+    )
+    parser.add_argument(
+        "--perfetto",
+        type=Path,
+        metavar="OUT.json",
+        help="write what Perfetto and Chrome (chrome://tracing) show",
+    )
+    parser.add_argument(
+        "--html",
+        type=Path,
+        metavar="OUT.html",
+        help="write a page with the diagram of the program and times on it",
+    )
+    parser.add_argument(
+        "--most",
+        type=_positive,
+        default=10,
+        metavar="N",
+        help="how many rows tables have at most (default: 10)",
+    )
+    parser.add_argument(
+        "--members",
+        action="store_true",
+        help="show the members of banks one by one, not together",
+    )
+    parser.set_defaults(command=command)
+
+
+def command(args: argparse.Namespace) -> int:
+    """Say what is in a trace, or write it in another form; return the exit status."""
+    from reactorl.trace import load
+
+    try:
+        path = trace_of(args.trace)
+        saved = load(path)
+    except TraceError as error:
+        return fail(error)
+    except OSError as error:
+        return fail(f"{args.trace}: {(error.strerror or str(error)).lower()}")
+    wrote = [path for path in (args.perfetto, args.html) if path is not None]
+    if wrote and saved.timing is None:
+        return fail(f"{path}: there are no times in this file", help=AGAIN)
+    if args.html is not None and saved.scene is None:
+        return fail(
+            f"{path}: the program's picture is not in this file",
+            help="Save it with one: result.save_trace(path, "
+            "scene=reactorl.diagram.scene(result.program).to_json()).",
+        )
+    if saved.timing is not None and args.perfetto is not None:
+        from reactorl.trace.perfetto import write_perfetto
+
+        with _replacing(args.perfetto) as file:
+            write_perfetto(file, saved.timing, path.name)
+    if saved.timing is not None and args.html is not None:
+        with _replacing(args.html) as file:
+            file.write(_page(saved, saved.timing, path.name))
+    for written in wrote:
+        print(f"wrote {written}")
+    if not wrote:
+        from reactorl.cli.tables import show_tables
+        from reactorl.cli.trace_summary import summary
+
+        name = str(path)
+        show_tables(summary(saved, name, most=args.most, members=args.members))
+    return 0
+
+
+def trace_of(path: Path) -> Path:
+    """Return the trace that is meant: the file itself, or a run's newest.
+
+    Raises:
+        TraceError: The directory has none.
+    """
+    if not path.is_dir():
+        return path
+    found = traces_in(path)
+    if not found:
+        what = f"{path}: there is no trace in this directory"
+        remedy = "Train with --trace (what happened) or --timing (how long it took)."
+        raise TraceError(what, None, remedy)
+    return found[max(found)]
+
+
+def traces_in(directory: Path) -> dict[int, Path]:
+    """Return the traces in a run's directory, by the number of their first round."""
+    found = {}
+    for path in sorted(directory.glob("rounds-from-*.trace.gz")):
+        number = path.name.removeprefix("rounds-from-").removesuffix(".trace.gz")
+        if number.isascii() and number.isdecimal():
+            found[int(number)] = path
+    return found
+
+
+def _page(saved: SavedTrace, timing: Timing, name: str) -> str:
+    from reactorl.cli.trace_summary import duration
+    from reactorl.diagram import Mark, Scene, html_page
+
+    totals = [sums.total for sums in timing.reactions]
+    most = max(totals, default=0) or 1
+    overlay = {
+        reaction: Mark(sums.total / most, f"{duration(sums.total)} in {sums.runs:,}")
+        for reaction, sums in zip(
+            timing.structure.reactions, timing.reactions, strict=True
+        )
+        if sums.runs
+    }
+    try:
+        scene = Scene.from_json(saved.scene or "")
+    except ValueError as error:
+        what = f"the program's picture is damaged ({error})"
+        raise TraceError(what, None, "Run the program again.") from error
+    title = f"{scene.title}: {duration(timing.busy)} in reactions ({name})"
+    return html_page(scene, title=title, overlay=overlay)
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[IO[str]]:
+    """Write beside ``path``, and move it there when it is complete."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            yield file
+        mask = os.umask(0)
+        os.umask(mask)
+        beside = Path(name)
+        beside.chmod(0o666 & ~mask)
+        beside.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            Path(name).unlink()
+        raise
+
+
+def _positive(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and 0 < int(text) < 10**9):
+        msg = f"'{text}' is not a number from 1"
+        raise argparse.ArgumentTypeError(msg)
+    return int(text)
