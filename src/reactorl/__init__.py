@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from reactorl._runtime.recording import Recording
     from reactorl._runtime.result import Result
     from reactorl._runtime.run import run
+    from reactorl.diagram.picture import graph
 
 __all__ = [
     "FOREVER",
@@ -109,6 +110,7 @@ __all__ = [
     "bank",
     "drive",
     "elaborate",
+    "graph",
     "history",
     "hours",
     "interleaved",
@@ -132,9 +134,10 @@ _LAZY = {
     "Recording": "reactorl._runtime.recording",
     "Result": "reactorl._runtime.result",
     "drive": "reactorl._runtime.drive",
+    "graph": "reactorl.diagram.picture",
     "run": "reactorl._runtime.run",
 }
-_LAZY_PACKAGES = ("lf", "rl")
+_LAZY_PACKAGES = ("diagram", "lf", "rl")
 
 
 def _public(thing: object) -> object:
