@@ -5,6 +5,8 @@ A deadline compares the wall clock with the tag when the reaction would start. T
 both outcomes at will, the first two runs take extreme deadlines: in a fast run the wall
 clock is far behind the tags, so an hour is never missed, and zero always is. The third
 run is in real time. There the machine decides, and a recording keeps what it decided.
+
+Run it: ``python examples/deadline_fallback.py``
 """
 
 from reactorl import (

@@ -3,6 +3,8 @@
 
 The reactor is a small environment, the loop is the agent. The calling thread runs the
 reactions itself, so a step costs no hand-over to another thread.
+
+Run it: ``python examples/drive_a_reactor.py``
 """
 
 from reactorl import Input, Output, Reactor, drive, msec, param, reaction, state

@@ -2,6 +2,8 @@
 """The smallest program that does something: one reactor, three reactions, one timer.
 
 In a fast run logical time jumps from tag to tag, so these two seconds take none.
+
+Run it: ``python examples/hello.py``
 """
 
 from reactorl import Reactor, Timer, msec, reaction, run, sec, shutdown, startup

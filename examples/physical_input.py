@@ -4,6 +4,8 @@
 When an event arrives is decided by the wall clock, once. From there on everything is
 determined, so a recorded run can be replayed exactly. In a replay all events come from
 the recording: what the thread schedules then is ignored.
+
+Run it: ``python examples/physical_input.py``
 """
 
 import threading

@@ -4,6 +4,8 @@
 Without it each would have to run before the other at one tag, and the program would be
 refused. With ``after=0`` the answer arrives at the next microstep: later, though no
 time passes.
+
+Run it: ``python examples/ping_pong.py``
 """
 
 from reactorl import (

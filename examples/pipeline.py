@@ -4,6 +4,8 @@
 Because of the delay the stages work on different items at one tag, so as many workers
 as there are stages have something to do. What comes out does not depend on how many
 there are: the digests of the traces are the same.
+
+Run it: ``python examples/pipeline.py``
 """
 
 from reactorl import (

@@ -4,6 +4,8 @@
 Each colour is a mode with a timer of its own, which starts anew whenever the mode is
 entered (by reset). Maintenance is a mode of the reactor around the light. It returns by
 history: time has stood still for the light, which goes on where it was.
+
+Run it: ``python examples/traffic_light.py``
 """
 
 from reactorl import (
