@@ -15,7 +15,7 @@ from benchmarks.evidence.outcome import (
     headline,
     job_of,
 )
-from benchmarks.evidence.tables import table, time_text
+from benchmarks.evidence.tables import number_text, table, time_text
 from benchmarks.evidence.workloads import NAMES, load
 from benchmarks.runtime.results import Results
 
@@ -45,7 +45,9 @@ METHOD = """\
   workload a process of its own, used the way its documentation recommends.
 - The processes of all engines live side by side and take turns: one works for a slice,
   the others wait; so what disturbs the machine disturbs neighbours alike. Cases whose
-  memory does not allow that are marked: there engines follow one another.
+  memory does not allow that are marked: there engines follow one another. So do, in
+  every case, engines that do not wait quietly ({restless}): they come right
+  after the others, or they would take the processor from whoever has the turn.
 - Start-up, the first rounds and a warm-up are not timed, nor the first rounds of a
   turn; nothing is printed in timed parts; every environment has a seed of its own.
 - Before and after each slice a small piece of work is timed on all cores at once.
@@ -98,7 +100,7 @@ def render(
         *_cautions(run, results),
         *_claims(claims_of(found), causes),
         *(_workload(each, run, pictures) for each in found),
-        METHOD.format(calm=results.calm_share()),
+        METHOD.format(calm=results.calm_share(), restless=_restless()),
         _machine(run),
         _engines(run),
     ]
@@ -142,10 +144,12 @@ def _claims(claims: Sequence[Claim], causes: Mapping[str, str]) -> list[str]:
             (
                 claim.text,
                 f"{sign} {claim.bound:g}{claim.unit}",
-                "" if measured is None else f"{measured.median:.3g}{claim.unit}",
+                ""
+                if measured is None
+                else f"{number_text(measured.median)}{claim.unit}",
                 ""
                 if measured is None or len(measured.values) < 2
-                else f"{measured.low:.3g} to {measured.high:.3g}",
+                else f"{number_text(measured.low)} to {number_text(measured.high)}",
                 marks[claim.verdict],
             )
         )
@@ -219,7 +223,7 @@ def _cell(outcome: Outcome, case: Case, engine: str) -> str:
         text += f", {1 / spread.median:,.0f} {outcome.workload.rate}/s"
     ratio = outcome.ratio(engine, OURS, case.name)
     if ratio is not None and engine != OURS:
-        text += f" ({ratio.median:.3g}x)"
+        text += f" ({number_text(ratio.median)}x)"
     return text
 
 
@@ -229,6 +233,10 @@ def _computed(outcome: Outcome, case: Case) -> str:
         (digest, engines) = next(iter(by_digest.items()))
         return f"all {len(engines)}: `{digest}`"
     return "; ".join(f"{', '.join(who)}: `{what}`" for what, who in by_digest.items())
+
+
+def _restless() -> str:
+    return ", ".join(e.title for e in ENGINES.values() if e.restless)
 
 
 def _machine(run: Run) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.evidence.engines import ENGINES
 from benchmarks.evidence.fingerprints import value_digest, workload_digest
 from benchmarks.evidence.outcome import job_of
 
@@ -36,7 +37,13 @@ class Turn:
         """What is measured, in words."""
         sets = self.workload.pace_of(self.case, self.effort).sets
         which = f", set {self.number + 1} of {sets}" if sets > 1 else ""
-        return f"{self.workload.title}: {self.case.title}{which}"
+        who = f", {self.phase}" if self.phase else ""
+        return f"{self.workload.title}: {self.case.title}{who}{which}"
+
+    @property
+    def phase(self) -> str:
+        """The engine if it is restless and so alone; otherwise nothing."""
+        return next((e for e in self.keys if ENGINES[e].restless), "")
 
     def jobs(self) -> list[Job]:
         """Return what is measured, in the order of turns."""
@@ -74,13 +81,10 @@ class Plan:
     left_out: Mapping[str, str]
 
     def stints(self) -> Iterator[list[Turn]]:
-        """Yield turns that share processes: those of a workload in a set."""
+        """Yield turns that share processes: of a workload, a set and a phase."""
         stint: list[Turn] = []
         for turn in self.turns:
-            if stint and (stint[0].workload, stint[0].number) != (
-                turn.workload,
-                turn.number,
-            ):
+            if stint and _company(stint[0]) != _company(turn):
                 yield stint
                 stint = []
             stint.append(turn)
@@ -119,14 +123,26 @@ def make_plan(
                 for engine in workload.engines_of(case)
                 if engine in engines and engine in places
             }
-            if keys:
-                turns += (
-                    Turn(workload, case, effort, number, keys)
-                    for number in range(workload.pace_of(case, effort).sets)
-                )
+            turns += (
+                Turn(workload, case, effort, number, group)
+                for number in range(workload.pace_of(case, effort).sets)
+                for group in _phases(keys)
+            )
     order = {workload.name: index for index, workload in enumerate(workloads)}
-    turns.sort(key=lambda turn: (turn.number, order[turn.workload.name]))
+    turns.sort(key=lambda turn: (turn.number, order[turn.workload.name], turn.phase))
     return Plan(effort, tuple(turns), left_out)
+
+
+def _phases(keys: Mapping[str, str]) -> list[dict[str, str]]:
+    """Return who takes turns with whom: all quiet engines, and each restless alone."""
+    quiet = {e: key for e, key in keys.items() if not ENGINES[e].restless}
+    alone = [{e: key} for e, key in keys.items() if ENGINES[e].restless]
+    return [group for group in (quiet, *alone) if group]
+
+
+def _company(turn: Turn) -> tuple[str, int, str]:
+    """Return what turns have in common that share processes."""
+    return turn.workload.name, turn.number, turn.phase
 
 
 def _key(

@@ -17,6 +17,8 @@ from rich.progress import (
 )
 from rich.table import Table
 
+from benchmarks.evidence.tables import number_text
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import TracebackType
@@ -97,7 +99,7 @@ class Display:
             shown.add_row(
                 escape(claim.text),
                 f"{sign} {claim.bound:g}{claim.unit}",
-                "" if value is None else f"{value.median:.3g}{claim.unit}",
+                "" if value is None else f"{number_text(value.median)}{claim.unit}",
                 f"[{STYLES[claim.verdict]}]{claim.verdict}[/]",
             )
         if claims:

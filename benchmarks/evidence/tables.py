@@ -33,6 +33,11 @@ def seconds_text(seconds: float) -> str:
     return f"{seconds:.3g} s"
 
 
+def number_text(number: float) -> str:
+    """Return a number in three digits or more, never as a power of ten."""
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
+
+
 def time_text(spread: Spread) -> str:
     """Return a time in words, and how far it spreads."""
     middle = spread.median

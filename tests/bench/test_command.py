@@ -127,7 +127,7 @@ def test_a_failing_engine_is_reported(
     assert bench(tmp_path) == 1
 
     page = (tmp_path / "benchmarks.md").read_text()
-    assert "failed: " in page
+    assert f"{OURS} failed in reactors (10, 100): TypeError" in page
     assert "TypeError" in capsys.readouterr().out
 
 

@@ -29,6 +29,8 @@ class Engine:
         colour: Of the Okabe-Ito palette.
         marker: Of lines; so that colour is not all that tells engines apart.
         hatch: Of bars, likewise.
+        restless: Whether its processes use the processor while they wait. Then it is
+            measured after the others, not in turns with them.
     """
 
     name: str
@@ -40,6 +42,7 @@ class Engine:
     colour: str = "#000000"
     marker: str = "o"
     hatch: str = ""
+    restless: bool = False
 
     @property
     def free_threaded(self) -> bool:
@@ -136,6 +139,7 @@ _ALL = (
         colour=RED,
         marker="^",
         hatch="\\\\",
+        restless=True,  # raylet and workers: a tenth of a core
     ),
     Engine(
         "ray-cgraph",
@@ -146,6 +150,7 @@ _ALL = (
         colour=ORANGE,
         marker="v",
         hatch="||",
+        restless=True,  # actors that wait for their channels take all cores
     ),
     Engine(
         "gym-sync",

@@ -34,6 +34,8 @@ in the arguments or results that cannot be read; 130 after Ctrl-C, and the same 
 continues.
 """
 NEEDED = ("rich", "matplotlib")
+SWITCHES = ("--quick", "--full", "--smoke", "--fresh", "--report", "--docs", "--here")
+"""What the benchmarks' own command takes besides; known without it, too."""
 NO_CHECKOUT = """\
 'reactorl bench' needs a checkout of the source: the benchmarks are not installed
   help: Get the source of ReactoRL, and there run: make bench"""
@@ -67,7 +69,11 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     )
     benchmarks = _benchmarks()
     if benchmarks is None:
-        parser.add_argument("others", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+        parser.add_argument("workloads", nargs="*", metavar="WORKLOAD")
+        parser.add_argument("--engines", nargs="+", metavar="ENGINE")
+        parser.add_argument("--out", metavar="DIR")
+        for option in SWITCHES:
+            parser.add_argument(option, action="store_true")
     else:
         benchmarks.add_arguments(parser)
     parser.set_defaults(command=command)
