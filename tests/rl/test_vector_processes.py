@@ -6,6 +6,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import textwrap
 import threading
 from collections import Counter
 from functools import partial
@@ -482,3 +483,32 @@ def test_a_registry_with_what_cannot_be_sent_is_no_obstacle() -> None:
         envs.close()
     finally:
         del gym.registry["Locked-v0"]
+
+
+def test_a_module_that_registers_environments_may_be_imported_there_again(
+    tmp_path: Path,
+) -> None:
+    games = """
+        import gymnasium as gym
+        from gymnasium.envs.classic_control import CartPoleEnv
+
+        class Game(CartPoleEnv):
+            pass
+
+        gym.register("Game-v0", entry_point="games_of_mine:Game")
+    """
+    (tmp_path / "games_of_mine.py").write_text(textwrap.dedent(games))
+    done = run_script(
+        """
+        import games_of_mine
+
+        from reactorl.rl import VectorEnv
+
+        envs = VectorEnv("Game-v0", num_envs=2, placement="process")
+        print(envs.reset(seed=1)[0].shape)
+        envs.close()
+        """,
+        tmp_path / "main.py",
+    )
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "(2, 4)\n", "")

@@ -13,6 +13,7 @@ import signal
 import socket
 import sys
 import traceback
+import warnings
 from contextlib import nullcontext, suppress
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
@@ -190,6 +191,9 @@ def serve(connection: Connection, door: socket.socket) -> None:
     orders = _received_orders(connection.recv_bytes())
     for name, spec in orders.registry.items():
         gym.registry.setdefault(name, spec)
+    # A module that registers environments may be imported after its entries came.
+    again = ".*Overriding environment .* already in registry"
+    warnings.filterwarnings("ignore", again, UserWarning)
     company = RemoteCompany(orders)
     try:
         while True:
