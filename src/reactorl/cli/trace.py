@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from reactorl.cli.failures import fail
-from reactorl.errors import TraceError
+from reactorl.errors import ReactorlError, TraceError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from reactorl.diagram import Scene
     from reactorl.trace import SavedTrace, Timing
 
 DESCRIPTION = """\
@@ -65,6 +66,12 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         help="write a page with the diagram of the program and times on it",
     )
     parser.add_argument(
+        "--program",
+        metavar="TARGET",
+        help="for --html: the program that ran, as in 'reactorl graph TARGET', if the "
+        "file has no picture of it",
+    )
+    parser.add_argument(
         "--most",
         type=_positive,
         default=10,
@@ -93,20 +100,18 @@ def command(args: argparse.Namespace) -> int:
     wrote = [path for path in (args.perfetto, args.html) if path is not None]
     if wrote and saved.timing is None:
         return fail(f"{path}: there are no times in this file", help=AGAIN)
-    if args.html is not None and saved.scene is None:
-        return fail(
-            f"{path}: the program's picture is not in this file",
-            help="Save it with one: result.save_trace(path, "
-            "scene=reactorl.diagram.scene(result.program).to_json()).",
-        )
     if saved.timing is not None and args.perfetto is not None:
         from reactorl.trace.perfetto import write_perfetto
 
         with _replacing(args.perfetto) as file:
             write_perfetto(file, saved.timing, path.name)
     if saved.timing is not None and args.html is not None:
+        try:
+            page = _page(_scene(saved, args.program), saved.timing, path.name)
+        except ReactorlError as error:
+            return fail(error)
         with _replacing(args.html) as file:
-            file.write(_page(saved, saved.timing, path.name))
+            file.write(page)
     for written in wrote:
         print(f"wrote {written}")
     if not wrote:
@@ -144,24 +149,55 @@ def traces_in(directory: Path) -> dict[int, Path]:
     return found
 
 
-def _page(saved: SavedTrace, timing: Timing, name: str) -> str:
+def _scene(saved: SavedTrace, target: str | None) -> Scene:
+    """Return the picture of the program: of the file, or of a program that is named.
+
+    Raises:
+        ReactorlError: There is none, or the program is another.
+    """
+    from reactorl.diagram import Scene
+
+    if target is not None:
+        return _scene_of(target, saved)
+    if saved.scene is None:
+        what = "the program's picture is not in this file"
+        raise TraceError(what, None, "Name the program: --program TARGET.")
+    try:
+        return Scene.from_json(saved.scene)
+    except ValueError as error:
+        what = f"the program's picture is damaged ({error})"
+        raise TraceError(what, None, "Name the program: --program TARGET.") from error
+
+
+def _scene_of(target: str, saved: SavedTrace) -> Scene:
+    from reactorl import diagram
+    from reactorl._program.text import digest
+    from reactorl._runtime.run import as_program
+    from reactorl.cli.targets import find_target
+
+    program = as_program(find_target(target).main)
+    if digest(program) != saved.program:
+        what = f"{target} is not the program that ran"
+        raise TraceError(what, None, "Name that one, with the same parameters.")
+    return diagram.scene(program)
+
+
+def _page(scene: Scene, timing: Timing, name: str) -> str:
     from reactorl.cli.trace_summary import duration
-    from reactorl.diagram import Mark, Scene, html_page
+    from reactorl.diagram import Mark, html_page
 
     totals = [sums.total for sums in timing.reactions]
     most = max(totals, default=0) or 1
     overlay = {
-        reaction: Mark(sums.total / most, f"{duration(sums.total)} in {sums.runs:,}")
+        reaction: Mark(
+            sums.total / most,
+            f"{duration(sums.total)}, {sums.runs:,}\N{MULTIPLICATION SIGN}",
+        )
         for reaction, sums in zip(
             timing.structure.reactions, timing.reactions, strict=True
         )
         if sums.runs
     }
-    try:
-        scene = Scene.from_json(saved.scene or "")
-    except ValueError as error:
-        what = f"the program's picture is damaged ({error})"
-        raise TraceError(what, None, "Run the program again.") from error
     title = f"{scene.title}: {duration(timing.busy)} in reactions ({name})"
     return html_page(scene, title=title, overlay=overlay)
 

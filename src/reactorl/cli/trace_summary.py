@@ -178,7 +178,7 @@ def _critical(timing: Timing, *, members: bool) -> Table:
     notes = [
         f"Of {which}: {duration(path.work)} of work, "
         f"{duration(path.length)} in longest chains.",
-        f"So any number of workers is at most {path.speed_up:.2f} times as fast as one.",
+        f"Any number of workers is at most {path.speed_up:.2f} times as fast as one.",
         f"The longest chain, at {longest.tag}: {duration(longest.length)} of "
         f"{duration(longest.work)}:",
         *(f"  {step}" for step in steps),

@@ -61,6 +61,11 @@ class Options:
     """How many steps from one checkpoint to the next; there is one at the end, too."""
     final_episodes: int = 100
     """How many episodes to play at the end for the final score; 0: none."""
+    trace: bool = False
+    """Whether to keep what happened in the run's directory, for 'reactorl diff'; takes
+    memory for every round, and time for telling arrays apart."""
+    timing: bool = False
+    """Whether to measure how long reactions take, for 'reactorl trace RUN'."""
     track: bool = False
     """Whether to send the numbers to Weights & Biases (pip install wandb), too."""
     wandb_project_name: str = "reactorl"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from reactorl import ReactorlError
 from reactorl.cli.failures import explain, fail
+from reactorl.cli.keeping import Keeper
 from reactorl.cli.progress import Display, Progress, duration, table
 from reactorl.cli.terminal import say
 from reactorl.cli.train import check_options, tracked
@@ -109,7 +110,15 @@ class _Training:
         if not self.kept:
             self._write_graph()
         with ExitStack() as stack:
-            run = Run(flow, workers=options.workers, saved=self.saved)
+            keeper = self._keeper()
+            run = Run(
+                flow,
+                workers=options.workers,
+                saved=self.saved,
+                trace="values" if options.trace else False,
+                timing=options.timing,
+                at_end=keeper.keep,
+            )
             self.saved = None  # the run has it
             logs = Logs(
                 self.directory.path,
@@ -139,7 +148,15 @@ class _Training:
             logs.flush()
         self._draw()
         self._summary(progress, score, seconds, over=over)
+        if keeper.failed:
+            return 1
         return 0 if over else 128 + asked[0]
+
+    def _keeper(self) -> Keeper:
+        """Return what keeps the trace and the times, of the rounds from here."""
+        name = f"rounds-from-{self.kept + 1}.trace.gz"
+        path, options = self.directory.path / name, self.options
+        return Keeper(path if options.trace else None, path if options.timing else None)
 
     def _returns(self) -> Iterator[float]:
         """Yield what episodes came to before this process took over."""
@@ -209,6 +226,8 @@ class _Training:
             ("checkpoint", str(self.directory.checkpoint)),
             ("watch it", f"reactorl eval {path} --episodes 20"),
         ]
+        if self.options.trace or self.options.timing:
+            rows.append(("trace", f"reactorl trace {path}"))
         if not over:
             name = self.directory.config["algorithm"]
             rows.append(("go on", f"reactorl train {name} --resume {path}"))

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import gymnasium as gym
 
@@ -47,9 +47,9 @@ from reactorl.rl.training.server import GivesGradients, GradientLearner, Server
 from reactorl.rl.training.trajectory import Trajectory
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
-    from reactorl import Program
+    from reactorl import Program, Result
     from reactorl.rl.recipes import Maker
     from reactorl.rl.training.algorithm import Algorithm, Metrics, State, Weights
     from reactorl.rl.training.saved import Data
@@ -418,8 +418,10 @@ class Run:
     Args:
         flow: What to train.
         workers: How many threads; None: what helps.
-        trace: Whether to keep a trace.
+        trace: Whether to keep a trace, as for ``drive``.
         saved: The state of an earlier run of the same flow, to go on from.
+        timing: Whether to measure times, as for ``drive``.
+        at_end: Called with the result, also after a failure, as for ``drive``.
     """
 
     def __init__(
@@ -427,15 +429,23 @@ class Run:
         flow: Flow,
         *,
         workers: int | None = None,
-        trace: bool = False,
+        trace: bool | Literal["values"] = False,
         saved: Mapping[str, Data] | None = None,
+        timing: bool | int = False,
+        at_end: Callable[[Result], object] | None = None,
     ) -> None:
         self.flow = flow
         self.done = 0 if saved is None else int(saved["round"])
         self._records = Records(None if saved is None else saved["parts"])
         main = flow.main(self._records, self.done + 1)
         self._session = drive(
-            main, workers=workers, seed=flow.seed, trace=trace, freeze=True
+            main,
+            workers=workers,
+            seed=flow.seed,
+            trace=trace,
+            freeze=True,
+            timing=timing,
+            at_end=at_end,
         )
         self._began = False
 
