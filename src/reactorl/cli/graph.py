@@ -26,8 +26,16 @@ The suffix of FILE says what it is to be:
   .dot   text for Graphviz
   .json  everything in the picture, as data
 Without -o the Mermaid text is printed; on a terminal NAME.html is written instead.
+"""
+EXAMPLES = """\
+examples:
+  reactorl graph hello.lf -o hello.html         look around in a program
+  reactorl graph robot.py:Robot -o robot.svg    a picture for a document
+  reactorl graph my.module:Main --depth 2       Mermaid text, two levels deep
+  reactorl graph runs/RUN -o flow.png           the dataflow of a training
 
-exit status: 0; 2 if there is no such program or picture; 1 if it cannot be written.
+exit status: 0; 2 if there is no such program or kind of picture; 1 if it cannot be
+written.
 """
 
 
@@ -36,6 +44,7 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     parser = subparsers.add_parser(
         "graph",
         description=DESCRIPTION,
+        epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("target", metavar="TARGET", help="the program")

@@ -26,6 +26,14 @@ class Drawing {
     this.things = make("g", {}, this.root);
     this.boxes = boxes;
     for (const child of placed.children) this.node(child);
+    for (const seen of layout.through) {
+      const point = (id) => {
+        const { x, y } = this.spots.get(`i${id}`);
+        return { x: x + 5, y: y + 5 };
+      };
+      const [startPoint, endPoint] = [point(seen.source), point(seen.target)];
+      this.edgesOnTop.push({ edge: { sections: [{ startPoint, endPoint }] }, seen });
+    }
     // Loops are drawn last, so that nothing hides them.
     this.edgesOnTop.sort((a, b) => a.seen.loop - b.seen.loop);
     for (const { edge, seen } of this.edgesOnTop) this.edge(edge, seen);
@@ -78,7 +86,7 @@ class Drawing {
     if (this.layout.hasFold(id)) {
       this.button(group, right, y + 6, folded ? "unfold" : "fold", { "data-fold": bank });
     }
-    const label = make("text", { x: x + width - 8, y: y + height - 6, class: "reactorl-mark" });
+    const label = make("text", { x: x + 6, y: y + height + 12, class: "reactorl-mark" });
     group.append(label);
     this.heated[this.heated.length - 1].label = label;
     this.spot(`b${id}`, node, group);
@@ -246,7 +254,7 @@ class Drawing {
     }
     for (const { item, box, element, label } of this.heated) {
       const mark = item === undefined ? byBox.get(box) : byItem.get(item);
-      const heat = mark ? Math.round(Math.min(1, Math.max(0, mark.heat)) * 100) : 0;
+      const heat = mark ? Math.round(Math.min(1, Math.max(0, mark.heat)) * 80) : 0;
       element.style.setProperty("--reactorl-heat", `${heat}%`);
       const more = mark && mark.count > 1 && mark.label ? ` (most of ${mark.count})` : "";
       label.textContent = mark ? mark.label + more : "";

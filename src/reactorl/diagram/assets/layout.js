@@ -44,6 +44,7 @@ class Layout {
     this.model.refresh();
     this.holders = new Map(); // box -> node in which edges are listed
     this.modes = new Map(); // item -> node
+    this.through = [];
     this.seen = new Map(); // id of an edge in the graph -> what it is
     const root = this.boxNode(0);
     for (const seen of this.model.visibleEdges()) this.addEdge(seen);
@@ -207,7 +208,11 @@ class Layout {
     };
     const home = this.holder(seen, model.items[seen.source].box, model.items[seen.target].box);
     const holder = this.holders.get(home);
-    if (holder === undefined) return;
+    if (holder === undefined) {
+      // From an input straight to an output of a reactor that has nothing else in it.
+      if (!model.hasInside(home)) this.through.push(seen);
+      return;
+    }
     const inside = (id) => {
       const item = model.items[id];
       return item.box === home ? item.mode : model.modeOf(item.box);
