@@ -11,12 +11,12 @@ from pathlib import Path
 from reactorl.cli.needs import fail
 
 DESCRIPTION = """\
-Draw a program: its reactors, what is in them, and what flows between them. One that
-has causality loops is drawn, too, with the loops in red.
+Draw a program: its reactors, what is in them, and what flows between them. One
+that has causality loops is drawn, too, with the loops in red.
 
-TARGET is module:Class, file.py:Class, a file.py with one main reactor, a file.lf, or
-the directory of a training run. Python files are imported, and what they do on import
-is done.
+TARGET is module:Class, file.py:Class, a file.py with one main reactor, a
+file.lf, or the directory of a training run. Python files are imported, so what
+they do on import is done.
 
 The suffix of FILE says what it is to be:
   .html  one page that works offline: open and close reactors, search, hover
@@ -25,7 +25,7 @@ The suffix of FILE says what it is to be:
   .mmd   a Mermaid flowchart
   .dot   text for Graphviz
   .json  everything in the picture, as data
-Without -o the Mermaid text is printed; on a terminal NAME.html is written instead.
+Without -o the Mermaid text is printed; on a terminal NAME.html is written.
 """
 EXAMPLES = """\
 examples:
@@ -34,8 +34,8 @@ examples:
   reactorl graph my.module:Main --depth 2       Mermaid text, two levels deep
   reactorl graph runs/RUN -o flow.png           the dataflow of a training
 
-exit status: 0; 2 if there is no such program or kind of picture; 1 if it cannot be
-written.
+exit status: 0; 2 if there is no such program or kind of picture; 1 if the file
+cannot be written.
 """
 
 

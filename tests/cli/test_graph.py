@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``reactorl graph``: which program, which picture, and what is said if none."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reactorl.cli.main import main
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    Capture = pytest.CaptureFixture[str]
+
+PROGRAM = """\
+from reactorl import Input, Output, Reactor, reaction, startup
+
+class Half(Reactor):
+    x = Input[int]()
+    y = Output[int]()
+    @reaction(x, effects=[y])
+    def halve(self): ...
+
+class Whole(Reactor):
+    one = Half()
+    other = Half()
+    def build(self):
+        self.connect(self.one.y, self.other.x)
+
+one = Half()
+"""
+LOOP = PROGRAM.replace(
+    "self.one.y, self.other.x)",
+    "self.one.y, self.other.x); self.connect(self.other.y, self.one.x)",
+)
+LF = """\
+target Python
+reactor Counter {
+  input x
+  reaction(x) {= pass =}
+}
+main reactor {
+  c = new Counter()
+  timer t(0, 1 s)
+  reaction(t) -> c.x {= c.x.set(1) =}
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def _modules() -> Iterator[None]:
+    """Forget what a test has imported, and where from."""
+    path, modules = list(sys.path), set(sys.modules)
+    yield
+    sys.path[:] = path
+    for name in set(sys.modules) - modules:
+        if name.startswith(("pictured_", "_target_pictured_")):
+            del sys.modules[name]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def _written(directory: Path, text: str, name: str) -> str:
+    (directory / name).write_text(text)
+    return name
+
+
+# -- which program ------------------------------------------------------------------
+
+
+def test_a_class_in_a_file_or_a_module(here: Path, capsys: Capture) -> None:
+    _written(here, PROGRAM, "pictured_a.py")
+
+    for target in ("pictured_a.py:Whole", "pictured_a:Whole", "pictured_a.py"):
+        assert main(["graph", target]) == 0
+        assert capsys.readouterr().out.startswith(
+            'flowchart LR\n  subgraph b0["main<br><i>Whole</i>"]\n'
+        )
+    assert main(["graph", "pictured_a:one"]) == 0
+    assert "<i>Half</i>" in capsys.readouterr().out
+
+
+def test_a_main_reactor_of_lf(here: Path, capsys: Capture) -> None:
+    assert main(["graph", _written(here, LF, "count.lf")]) == 0
+
+    text = capsys.readouterr().out
+    assert "<i>count</i>" in text
+    assert "t (0, 1 s)" in text
+
+
+def test_a_loop_is_drawn_and_said(here: Path, capsys: Capture) -> None:
+    _written(here, LOOP, "pictured_b.py")
+
+    assert main(["graph", "pictured_b.py:Whole", "-o", "loop.dot"]) == 0
+
+    said = capsys.readouterr()
+    assert said.out == "loop.dot\n"
+    assert said.err == "reactorl: Whole has a loop and cannot run; see what is red\n"
+    assert "#dc2626" in (here / "loop.dot").read_text()
+
+
+def test_a_loop_in_lf_is_drawn(here: Path, capsys: Capture) -> None:
+    text = LF.replace("  input x\n", "  input x\n  output y\n").replace(
+        "reaction(x) {=", "reaction(x) -> y {="
+    )
+    text = text.replace("  timer t", "  c.y -> c.x\n  timer t").replace(
+        "  reaction(t) -> c.x {= c.x.set(1) =}\n", ""
+    )
+
+    assert main(["graph", _written(here, text, "loop.lf")]) == 0
+    assert "#dc2626" in capsys.readouterr().out
+
+
+def test_the_flow_of_a_run(here: Path, capsys: Capture) -> None:
+    pytest.importorskip("jax")
+    from reactorl.rl.algo.registry import settings_of
+    from reactorl.rl.training.rundir import RunDirectory
+
+    settings = settings_of("dqn")()
+    run = RunDirectory.create(
+        here / "runs", algorithm="dqn", settings=settings, command=["reactorl"]
+    )
+
+    assert main(["graph", str(run.path)]) == 0
+
+    text = capsys.readouterr().out
+    assert '["learner"]' in text
+    assert "rollout" in text
+    assert "1. learn" not in text  # parts are closed at first
+    assert main(["graph", str(run.path), "--depth", "2"]) == 0
+    assert "learn" in capsys.readouterr().out
+
+
+# -- which picture ------------------------------------------------------------------
+
+
+def test_options_open_banks_and_close_reactors(here: Path, capsys: Capture) -> None:
+    text = PROGRAM.replace("import Input", "import bank, Input").replace(
+        "    other = Half()", "    other = bank(Half, width=2)"
+    )
+    text = text.replace("self.other.x)", "self.other[0].x)")
+    _written(here, text, "pictured_c.py")
+
+    assert main(["graph", "pictured_c.py:Whole", "--expand-banks"]) == 0
+    assert "other[1]" in capsys.readouterr().out
+    assert main(["graph", "pictured_c.py:Whole", "--depth", "1"]) == 0
+    shown = capsys.readouterr().out
+    assert "halve" not in shown
+    assert "other ×2" in shown  # noqa: RUF001
+
+
+def test_each_suffix(here: Path, capsys: Capture) -> None:
+    _written(here, PROGRAM, "pictured_d.py")
+    begin = {
+        "html": b"<!DOCTYPE html>",
+        "mmd": b"flowchart LR",
+        "dot": b"digraph",
+        "json": b'{"format":1',
+    }
+    if shutil.which("dot") is not None:
+        begin |= {"svg": b"<?xml", "png": b"\x89PNG"}
+    for kind, text in begin.items():
+        assert main(["graph", "pictured_d:Whole", "-o", f"x.{kind}"]) == 0
+        assert capsys.readouterr().out == f"x.{kind}\n"
+        assert (here / f"x.{kind}").read_bytes().startswith(text)
+    assert json.loads((here / "x.json").read_text())["boxes"][0]["cls"] == "Whole"
+
+
+def test_on_a_terminal_a_page_is_written(
+    here: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _written(here, PROGRAM, "pictured_e.py")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+
+    assert main(["graph", "pictured_e.py"]) == 0
+
+    assert capsys.readouterr().out == "Whole.html\n"
+    assert "<title>Whole</title>" in (here / "Whole.html").read_text()
+
+
+# -- mistakes -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("args", "status", "said"),
+    [
+        (["nothing"], 2, "there is no program 'nothing'"),
+        (["nothing:Main"], 2, "there is no module 'nothing'"),
+        (["nothing.py"], 2, "there is no file 'nothing.py'"),
+        (["nothing.py:Main"], 2, "there is no file 'nothing.py'"),
+        (["nothing.lf"], 2, "there is no file 'nothing.lf'"),
+        (["."], 2, "'.' is no directory of a run"),
+        (["pictured_f:Nothing"], 2, "Its reactors are: Half, Whole"),
+        (["pictured_f:startup"], 2, "Name a reactor class"),
+        (["pictured_f:Whole", "-o", "x.jpg"], 2, "Choose .html, .svg, .png"),
+        (["pictured_f:Whole", "-o", "x"], 2, "Choose .html, .svg, .png"),
+        (["pictured_f:Whole", "-o", "no/x.mmd"], 1, "no/x.mmd: no such file"),
+        (["broken_f.py"], 2, "ZeroDivisionError"),
+        (["empty_f.py"], 2, "'empty_f.py' has no reactors"),
+        (["two_f.py"], 2, "Say which one: two_f.py:Whole"),
+        (["library_f.lf"], 2, "'library_f.lf' has no main reactor"),
+        (["wrong_f.lf"], 2, "wrong_f.lf:"),
+        (["miswired_f.py:Whole"], 2, "cannot be the source"),
+    ],
+)
+def test_what_cannot_be_drawn(
+    here: Path, capsys: Capture, args: list[str], status: int, said: str
+) -> None:
+    _written(here, PROGRAM, "pictured_f.py")
+    _written(here, "1 / 0", "broken_f.py")
+    _written(here, "", "empty_f.py")
+    _written(here, f"{PROGRAM}\nclass Other(Whole): ...\n", "two_f.py")
+    _written(here, "target Python\nreactor A { }\n", "library_f.lf")
+    _written(here, "target Python\nreactor {", "wrong_f.lf")
+    miswired = PROGRAM.replace("self.one.y, self.other.x", "self.one.x, self.other.x")
+    _written(here, miswired, "miswired_f.py")
+
+    assert main(["graph", *args]) == status
+    assert said in capsys.readouterr().err
+
+
+def test_depth_is_a_number_from_1(capsys: Capture) -> None:
+    with pytest.raises(SystemExit):
+        main(["graph", "x:Main", "--depth", "0"])
+
+    assert "'0' is not a number from 1" in capsys.readouterr().err
+
+
+def test_without_graphviz_it_is_said_what_to_install(
+    here: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _written(here, PROGRAM, "pictured_g.py")
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+
+    assert main(["graph", "pictured_g:Whole", "-o", "x.svg"]) == 2
+    assert "apt install graphviz" in capsys.readouterr().err
+    assert not (here / "x.svg").exists()
