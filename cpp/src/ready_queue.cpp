@@ -79,22 +79,22 @@ auto ReadyQueue::bump(std::atomic<std::uint32_t>& counter, std::uint32_t by)
   return old;
 }
 
-void ReadyQueue::add(ReactionId reaction) {
+auto ReadyQueue::add(ReactionId reaction) -> bool {
   std::atomic<std::uint64_t>& state = state_[reaction];
   std::uint64_t old = state.load(std::memory_order_relaxed);
   const std::uint64_t queued = stamp(kQueued);
-  if (old >= queued) return;
+  if (old >= queued) return false;
   const Reaction& r = plan_.reactions[reaction];
   Segment& segment = segments_[segment_of(r.level, r.home)];
   std::atomic<std::uint64_t>& used = used_[r.level / 64];
   const std::uint64_t bit = std::uint64_t{1} << (r.level % 64);
   if (shared_) {
-    if (!state.compare_exchange_strong(old, queued)) return;
+    if (!state.compare_exchange_strong(old, queued)) return false;
     outstanding_.fetch_add(1);
     unfinished_[r.level].fetch_add(1);
     entries_[segment.base + segment.tail.fetch_add(1)].store(reaction);
     if ((used.load() & bit) == 0) used.fetch_or(bit);
-    return;
+    return true;
   }
   state.store(queued, std::memory_order_relaxed);
   bump(outstanding_, 1);
@@ -102,6 +102,7 @@ void ReadyQueue::add(ReactionId reaction) {
   entries_[segment.base + bump(segment.tail, 1)].store(reaction,
                                                        std::memory_order_relaxed);
   used.store(used.load(std::memory_order_relaxed) | bit, std::memory_order_relaxed);
+  return true;
 }
 
 auto ReadyQueue::entry_index(std::uint32_t i, std::uint32_t n) const -> std::uint32_t {
@@ -196,14 +197,28 @@ auto ReadyQueue::next_level(LevelId from) const -> LevelId {
 auto ReadyQueue::look_ahead(WorkerId worker) -> ReactionId {
   const LevelId current = current_.load();
   if (current == kNone || strict_home_) return kNone;
-  // 1. Everything of the current level is taken, or this worker should claim instead.
-  if (shuffle_ == 0) {
-    for (WorkerId home = 0; home < workers_; ++home) {
-      const Segment& segment = segments_[segment_of(current, home)];
-      if (segment.head.load() < segment.tail.load()) return kNone;
-    }
+  if (shuffle_ != 0) return search(worker, kNone, current);
+  // Everything of the current level is taken, or this worker should claim instead.
+  for (WorkerId home = 0; home < workers_; ++home) {
+    const Segment& segment = segments_[segment_of(current, home)];
+    if (segment.head.load() < segment.tail.load()) return kNone;
   }
-  // 2. What runs now, read before the levels: whatever finishes meanwhile has added its
+  return search(worker, kNone, current + 1);
+}
+
+auto ReadyQueue::take_ahead(WorkerId worker, ReactionId wanted) -> bool {
+  const LevelId current = current_.load();
+  if (current == kNone || strict_home_) return false;
+  if (plan_.reactions[wanted].level == current) {
+    if (take(worker, wanted)) return true;
+    if (shared_) running_[worker].running.store(kNone);
+    return false;
+  }
+  return search(worker, wanted, current) == wanted;
+}
+
+auto ReadyQueue::search(WorkerId worker, ReactionId wanted, LevelId from) -> ReactionId {
+  // 1. What runs now, read before the levels: whatever finishes meanwhile has added its
   //    successors before it finished, so they are seen below.
   std::array<ReactionId, kMaxBlockers> blockers;
   std::size_t blocker_count = 0;
@@ -219,10 +234,9 @@ auto ReadyQueue::look_ahead(WorkerId worker) -> ReactionId {
     if (r == kClaiming || blocker_count == kMaxBlockers) return kNone;
     blockers[blocker_count++] = r;
   }
-  // 3. The levels upwards. What is queued but not free blocks what follows it.
+  // 2. The levels upwards. What is queued but not free blocks what follows it.
   std::size_t inspected = 0;
-  const LevelId first = shuffle_ == 0 ? current + 1 : current;
-  for (LevelId level = next_level(first); level != kNone; level = next_level(level + 1)) {
+  for (LevelId level = next_level(from); level != kNone; level = next_level(level + 1)) {
     for (WorkerId home = 0; home < workers_; ++home) {
       const Segment& segment = segments_[segment_of(level, home)];
       const std::uint32_t tail = segment.tail.load();
@@ -232,7 +246,7 @@ auto ReadyQueue::look_ahead(WorkerId worker) -> ReactionId {
         if (reaction == kNone) continue;  // being added by one that blocks it anyway
         const std::uint64_t state = state_[reaction].load();
         if (state < stamp(kQueued) || state == stamp(kDone)) continue;
-        bool free = state == stamp(kQueued);
+        bool free = state == stamp(kQueued) && (wanted == kNone || reaction == wanted);
         for (std::size_t b = 0; free && b < blocker_count; ++b) {
           free = !reach_.before(blockers[b], reaction);
         }
@@ -240,6 +254,7 @@ auto ReadyQueue::look_ahead(WorkerId worker) -> ReactionId {
           if (take(worker, reaction)) return reaction;
           if (shared_) running_[worker].running.store(kNone);
         }
+        if (reaction == wanted) return kNone;
         if (blocker_count == kMaxBlockers) return kNone;
         blockers[blocker_count++] = reaction;
       }

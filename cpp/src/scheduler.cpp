@@ -30,6 +30,7 @@ Scheduler::Scheduler(const Plan& plan, Options options, Host& host)
       ready_(plan, options.shuffle),
       modes_(plan),
       costs_(plan.reactions.size()),
+      urgency_(plan),
       gain_(options.one_at_a_time),
       triggers_(plan.triggers.size()),
       triggers_in_(plan.modes.size()),
@@ -214,6 +215,10 @@ void Scheduler::begin_tag(Tag tag) {
   }
   ++epoch_;
   ready_.begin(epoch_);
+  if (pool_) {
+    urgency_.begin();
+    urgency_.refresh(costs_, tags_run_);
+  }
   ended_ = now_ >= stop_;
   if (ended_) {
     for (const ReactionId r : plan_.shutdown) {

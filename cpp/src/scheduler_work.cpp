@@ -34,7 +34,8 @@ thread_local Worker* t_worker = nullptr;
 auto current_worker() noexcept -> Worker* { return t_worker; }
 
 void Scheduler::trigger(ReactionId reaction) {
-  if (modes_.active(plan_.reactions[reaction].scope)) ready_.add(reaction);
+  if (!modes_.active(plan_.reactions[reaction].scope)) return;
+  if (ready_.add(reaction)) urgency_.add(reaction);
 }
 
 void Scheduler::trigger_all(SlotId slot) {
@@ -100,7 +101,8 @@ void Scheduler::work(Worker& worker) {
   ready_.attend(worker.id, true);
   const bool polite = !crowded_ && pool_;
   while (!ready_.finished()) {
-    ReactionId reaction = ready_.claim(worker.id, polite);
+    ReactionId reaction = claim_urgent(worker);
+    if (reaction == kNone) reaction = ready_.claim(worker.id, polite);
     if (reaction == kNone) reaction = wait_for_work(worker);
     if (reaction == kNone) continue;
     if (worker.id == 0 && pool_ && !pool_->is_open() && ready_.outstanding() > 1) {
@@ -118,6 +120,26 @@ void Scheduler::work(Worker& worker) {
   }
   ready_.attend(worker.id, false);
   t_worker = outer;
+}
+
+auto Scheduler::claim_urgent(const Worker& worker) -> ReactionId {
+  if (!urgency_.any() || !pool_->is_open() || options_.shuffle != 0) return kNone;
+  const LevelId level = ready_.current_level();
+  ReactionId chosen = kNone;
+  Time highest = 0;
+  Time at_home = 0;
+  urgency_.for_each([&](ReactionId r, Time rank) {
+    if (!ready_.queued(r)) return;
+    if (rank > highest) {
+      highest = rank;
+      chosen = r;
+    }
+    const Reaction& plan = plan_.reactions[r];
+    if (plan.level == level && plan.home == worker.id) at_home = std::max(at_home, rank);
+  });
+  // What is at home here goes first unless the other is clearly more urgent.
+  if (chosen == kNone || highest * 4 < at_home * 5) return kNone;
+  return ready_.take_ahead(worker.id, chosen) ? chosen : kNone;
 }
 
 auto Scheduler::wait_for_work(Worker& worker) -> ReactionId {

@@ -88,3 +88,23 @@ TEST(nonsense_times_are_not_counted) {
 
   CHECK(gain.worthwhile(1));
 }
+
+TEST(what_takes_ten_times_as_long_as_ever_is_no_measure_of_sharing) {
+  Gain gain(true);
+  Time now = 0;
+  const Gain::Phase compiling{.alone = kMs, .together = 500 * kMs, .busy = 900 * kMs};
+  const Gain::Phase releasing{.alone = 3 * kMs / 2, .together = kMs, .busy = 2 * kMs};
+
+  CHECK_EQ(shared(gain, compiling, 1, now), 1);
+  CHECK(shared(gain, releasing, 1'000, now) > 990);
+}
+
+TEST(without_a_lock_long_phases_are_tried_again_soon) {
+  Gain gain(false);
+  Time now = 0;
+  const Gain::Phase slow{.alone = 20 * kMs, .together = 30 * kMs, .busy = 0};
+  CHECK_EQ(shared(gain, slow, 4, now), 4);
+
+  CHECK(!gain.worthwhile(now + 190 * kMs));
+  CHECK(gain.worthwhile(now + 201 * kMs));
+}

@@ -85,7 +85,13 @@ class Stress {
     check::Dice dice((epoch << 8U) ^ worker);
     Time began = 0;  // of a time without work
     for (unsigned looks = 0; !ready_.finished();) {
-      ReactionId r = ready_.claim(worker);
+      ReactionId r = kNone;
+      if (dice.chance(30)) {
+        const auto wanted = static_cast<ReactionId>(
+            dice.below(static_cast<std::uint32_t>(graph_.plan.reactions.size())));
+        if (ready_.take_ahead(worker, wanted)) r = wanted;
+      }
+      if (r == kNone) r = ready_.claim(worker);
       if (r == kNone) r = ready_.look_ahead(worker);
       if (r == kNone) {
         pause_briefly();

@@ -185,6 +185,34 @@ TEST(a_long_reaction_delays_only_what_depends_on_it) {
   CHECK_EQ(ready.claim(1), 4U);
 }
 
+TEST(what_is_urgent_may_go_before_its_level) {
+  // 3 is deep and follows 2 alone; 0 and 1 are beside it.
+  Plan plan = flat({0, 0, 0, 1}, 2);
+  plan.downstream = make_table({{}, {}, {3}, {}});
+  ReadyQueue ready(plan, 0);
+  ready.begin(1);
+  ready.share(true);
+  for (const ReactionId r : {0U, 1U, 2U}) CHECK(ready.add(r));
+  CHECK(!ready.add(0));
+
+  CHECK(!ready.take_ahead(0, 3));  // nobody has added it
+  CHECK(ready.take_ahead(0, 2));
+  CHECK(!ready.take_ahead(1, 2));
+  CHECK(ready.add(3));
+  CHECK(!ready.take_ahead(1, 3));  // 2 is not done
+  ready.finish(0, 2);
+  CHECK(ready.queued(3));
+  CHECK(ready.take_ahead(0, 3));
+  CHECK(!ready.queued(3));
+  for (const ReactionId r : {0U, 1U}) {
+    CHECK_EQ(ready.claim(1), r);
+    ready.finish(1, r);
+  }
+  CHECK(!ready.finished());
+  ready.finish(0, 3);
+  CHECK(ready.finished());
+}
+
 TEST(random_interleavings_keep_the_order) {
   check::Dice dice(10);
   for (int round = 0; round < check::scaled(300, 60); ++round) {

@@ -40,9 +40,12 @@ class Gain {
       poor_ = 0;
       return;
     }
+    // Somebody compiled or imported something: that says nothing about sharing.
+    if (phase.together / kAbsurd > phase.alone) return;
     // Without a lock it nearly always pays, and a single poor measurement is noise.
     if (!one_at_a_time_ && ++poor_ < kNoise) return;
-    resume_at_ = add_time(now, phase.together * pause_);
+    const Time pause = phase.together * pause_;
+    resume_at_ = add_time(now, one_at_a_time_ ? pause : std::min(pause, kLongest));
     pause_ = std::min(2 * pause_, one_at_a_time_ ? kLongestPauseLocked : kLongestPause);
     poor_ = 0;
   }
@@ -51,6 +54,9 @@ class Gain {
   static constexpr double kPaid = 0.8;
   static constexpr std::uint32_t kNoise = 4;
   static constexpr std::uint32_t kRefresh = 256;
+  static constexpr Time kAbsurd = 10;
+  /// Without a lock: what kept the cores busy may be over soon.
+  static constexpr Time kLongest = 200'000'000;
   static constexpr Time kShortestPause = 30;
   static constexpr Time kLongestPause = 120;
   static constexpr Time kLongestPauseLocked = 3000;

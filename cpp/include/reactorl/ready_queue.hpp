@@ -40,8 +40,8 @@ class ReadyQueue {
   /// Let each worker take only reactions that are at home with it. Only worker 0.
   void stay_home(bool strict) { strict_home_ = strict; }
 
-  /// Queues `reaction` unless it was queued at this tag already.
-  void add(ReactionId reaction);
+  /// Queues `reaction` unless it was queued at this tag already; says whether it did.
+  auto add(ReactionId reaction) -> bool;
   /// Whether `worker` looks for reactions from now on.
   void attend(WorkerId worker, bool looking) {
     running_[worker].running.store(looking ? kNone : kAway);
@@ -52,9 +52,15 @@ class ReadyQueue {
   [[nodiscard]] auto claim(WorkerId worker, bool polite = false) -> ReactionId;
   /// Takes a reaction beyond the current level that nothing unfinished must precede.
   [[nodiscard]] auto look_ahead(WorkerId worker) -> ReactionId;
+  /// Takes this reaction, of the current level or beyond, if it is queued and nothing
+  /// unfinished must precede it.
+  [[nodiscard]] auto take_ahead(WorkerId worker, ReactionId wanted) -> bool;
   /// Marks a taken reaction as done. All it triggers must have been added.
   void finish(WorkerId worker, ReactionId reaction);
 
+  [[nodiscard]] auto queued(ReactionId reaction) const -> bool {
+    return state_[reaction].load(std::memory_order_relaxed) == stamp(kQueued);
+  }
   /// No reaction is queued or running.
   [[nodiscard]] auto finished() const -> bool {
     return outstanding_.load(std::memory_order_acquire) == 0;
@@ -104,6 +110,9 @@ class ReadyQueue {
   auto bump(std::atomic<std::uint32_t>& counter, std::uint32_t by) -> std::uint32_t;
   auto take(WorkerId worker, ReactionId reaction) -> bool;
   auto take_from(Segment& segment, WorkerId worker) -> ReactionId;
+  /// Takes the first reaction from a level on that nothing unfinished must precede; if
+  /// one is `wanted`, only that one.
+  auto search(WorkerId worker, ReactionId wanted, LevelId from) -> ReactionId;
   [[nodiscard]] auto entry_index(std::uint32_t i, std::uint32_t n) const -> std::uint32_t;
   void advance(LevelId from);
   [[nodiscard]] auto next_level(LevelId from) const -> LevelId;

@@ -21,6 +21,7 @@
 #include "reactorl/signal.hpp"
 #include "reactorl/timings.hpp"
 #include "reactorl/trace_log.hpp"
+#include "reactorl/urgency.hpp"
 #include "reactorl/worker_pool.hpp"
 
 namespace reactorl {
@@ -166,6 +167,7 @@ class Scheduler {
   void run_reactions();
   void work(Worker& worker);
   void help(Worker& worker);
+  auto claim_urgent(const Worker& worker) -> ReactionId;
   auto wait_for_work(Worker& worker) -> ReactionId;
   void execute(Worker& worker, ReactionId reaction);
   auto invoke(Worker& worker, ReactionId reaction, bool missed, bool shared) -> bool;
@@ -188,6 +190,7 @@ class Scheduler {
   Inbox inbox_;
   Modes modes_;
   Costs costs_;
+  Urgency urgency_;
   Gain gain_;
   TraceLog log_;
   std::vector<TraceNotes*> notes_;    // of all workers, if traced
