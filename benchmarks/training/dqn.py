@@ -17,6 +17,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from gymnasium.vector import AutoresetMode
 
 from reactorl.rl.algo.dqn import DQN
 from reactorl.rl.nets import apply_mlp, make_mlp
@@ -27,10 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 NUM_ENVS = 16
-STEPS = 20
+STEPS = 100  # as in the paper
 BATCH = 128
 CAPACITY = 10_000
-UPDATES = {"light": STEPS // 10, "heavy": 32}
+UPDATES = {"light": STEPS // 10, "heavy": 180}
 """In a round of ``STEPS``."""
 HIDDEN = (120, 84)
 EPSILON = 0.29
@@ -70,7 +71,9 @@ def play_flow(case: str, lag: int, workers: int, tick: Callable[[], bool]) -> No
 
 def play_loop(case: str, tick: Callable[[], bool]) -> None:
     """Train with an ordinary loop until told to stop, once for as many steps."""
-    envs = gym.vector.SyncVectorEnv([_make_env] * NUM_ENVS)
+    envs = gym.vector.SyncVectorEnv(
+        [_make_env] * NUM_ENVS, autoreset_mode=AutoresetMode.SAME_STEP
+    )
     random = np.random.default_rng(1)
     params = make_mlp(random, (4, *HIDDEN, 2), last_scale=0.1)
     target = params
@@ -103,6 +106,7 @@ def play_loop(case: str, tick: Callable[[], bool]) -> None:
         "dones": np.zeros(CAPACITY, np.float32),
     }
     position = size = updates = 0
+    returns: list[float] = []
     observations, _ = envs.reset(seed=1)
     step = 0
     while True:
@@ -111,10 +115,14 @@ def play_loop(case: str, tick: Callable[[], bool]) -> None:
         else:
             values = q_values(params, observations)
             actions = jax.device_get(values.argmax(axis=-1))
-        after, rewards, terminations, _, _ = envs.step(actions)
+        after, rewards, terminations, truncations, infos = envs.step(actions)
+        reached = after.copy()
+        for index in np.flatnonzero(terminations | truncations):
+            reached[index] = infos["final_obs"][index]
+            returns.append(infos["final_info"]["episode"]["r"][index])
         places = (position + np.arange(NUM_ENVS)) % CAPACITY
         kept["observations"][places] = observations
-        kept["next_observations"][places] = after
+        kept["next_observations"][places] = reached
         kept["actions"][places] = actions
         kept["rewards"][places] = rewards
         kept["dones"][places] = terminations

@@ -111,9 +111,10 @@ class DQN:
         drawn = random.random(len(best))
         # What is below epsilon is anything below it, with equal chances: the fraction
         # of epsilon that it is says which of the actions.
+        explores = drawn < epsilon
         count = len(weights[-1]["b"])
-        for place in (drawn < epsilon).nonzero()[0]:
-            best[place] = min(int(drawn[place] / epsilon * count), count - 1)
+        anything = (drawn[explores] * (count / epsilon)).astype(best.dtype)
+        best[explores] = np.minimum(anything, count - 1)
         return best, {}
 
     def epsilon(self, progress: float) -> float:
