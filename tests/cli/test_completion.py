@@ -80,7 +80,7 @@ def fish(file: Path, *words: str) -> list[str]:
         (["--debug", "fm"], ["fmt"]),
         (["run", ""], ["bin", "hello.lf", "my file.lf", "runs", "src"]),
         (["run", "he"], ["hello.lf"]),
-        (["run", "--tim"], ["--timeout"]),
+        (["run", "--timeo"], ["--timeout"]),
         (["run", "-l", "de"], ["debug"]),
         (["run", "--logging", "=", "e"], ["error"]),
         (["run", "--logging", "="], ["debug", "error", "info", "log", "warn"]),
@@ -112,7 +112,7 @@ def test_bash_offers_what_fits(
         (["train", "dqn", "--env"], ["--env-id"]),
         (["train", "ppo", "--resume", "runs/C"], ["runs/CartPole__dqn"]),
         (["train", "dqn", "--seed", ""], []),
-        (["train", "dqn", "--track", "--no-t"], ["--no-track"]),
+        (["train", "dqn", "--track", "--no-an"], ["--no-anneal-lr"]),
     ],
     ids=" ".join,
 )
@@ -131,7 +131,7 @@ def test_bash_offers_the_flags_of_an_algorithm(
     ("words", "offered"),
     [
         (["fm"], ["fmt"]),
-        (["run", "--tim"], ["--timeout"]),
+        (["run", "--timeo"], ["--timeout"]),
         (["run", "-l", "de"], ["debug"]),
         (["run", "hel"], ["hello.lf"]),
         (["eval", "''"], ["runs/CartPole__dqn/", "runs/Pendulum__ppo/"]),
@@ -186,7 +186,7 @@ zpty -d shell
     [
         ("reactorl doc", "reactorl doctor"),
         ("reactorl check he", "reactorl check hello.lf"),
-        ("reactorl run --tim", "reactorl run --timeout"),
+        ("reactorl run --timeo", "reactorl run --timeout"),
         ("reactorl train q", "reactorl train q-learning"),
         ("reactorl eval runs/C", "reactorl eval runs/CartPole__dqn"),
     ],

@@ -16,10 +16,11 @@ from typing import Any
 from reactorl.cli.needs import fail, missing
 
 DESCRIPTION = """\
-Compare ReactoRL with Ray and today's peers: every workload on every engine, in turns,
-in one run. Engines are set up first, each in a virtual environment of its own. Results
-are written to a directory, from which an interrupted run continues, with tables and
-plots; a whole --full run writes docs/benchmarks.md, too.
+Compare ReactoRL with Ray and today's peers: every workload on every engine, in
+turns, in one run. Engines are set up first, each in a virtual environment of
+its own. Results are written to a directory, from which an interrupted run
+continues, with tables and plots; a whole --full run writes docs/benchmarks.md,
+too.
 
 This needs a checkout of the source.
 """
@@ -27,11 +28,11 @@ EPILOG = """\
 examples:
   reactorl bench --quick                       everything, in at most 6 minutes
   reactorl bench actors --engines ours-ft ray-actors
-  reactorl bench --full --report               write the page again, measure nothing
+  reactorl bench --full --report               only write the page again
 
-exit status: 0; 1 if a figure is missed or engines failed or disagree; 2 for a mistake
-in the arguments or results that cannot be read; 130 after Ctrl-C, and the same command
-continues.
+exit status: 0; 1 if a figure is missed or engines failed or disagree; 2 for a
+mistake in the arguments or results that cannot be read; 130 after Ctrl-C, and
+the same command continues.
 """
 NEEDED = ("rich", "matplotlib")
 SWITCHES = ("--quick", "--full", "--smoke", "--fresh", "--report", "--docs", "--here")
@@ -69,11 +70,12 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     )
     benchmarks = _benchmarks()
     if benchmarks is None:
-        parser.add_argument("workloads", nargs="*", metavar="WORKLOAD")
-        parser.add_argument("--engines", nargs="+", metavar="ENGINE")
-        parser.add_argument("--out", metavar="DIR")
+        help = "explained where there is a checkout"
+        parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", help=help)
+        parser.add_argument("--engines", nargs="+", metavar="ENGINE", help=help)
+        parser.add_argument("--out", metavar="DIR", help=help)
         for option in SWITCHES:
-            parser.add_argument(option, action="store_true")
+            parser.add_argument(option, action="store_true", help=help)
     else:
         benchmarks.add_arguments(parser)
     parser.set_defaults(command=command)

@@ -63,6 +63,8 @@ examples:
   reactorl check src/*.lf            find the mistakes in all these files
   reactorl fmt --check src           for CI: is everything below src formatted?
   reactorl train dqn --seed 1        train DQN on CartPole-v1
+  reactorl graph hello.lf -o a.html  look at a program
+  reactorl doctor                    is everything here as it should be?
 
 'reactorl COMMAND --help' tells more about a command.
 """

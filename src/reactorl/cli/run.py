@@ -28,7 +28,7 @@ examples:
   reactorl run hello.lf
   reactorl run hello.lf --fast --timeout 5 s       two words, or '5 s'
   reactorl run hello.lf --workers 2 --seed 1 --trace hello.trace
-  reactorl run hello.lf --timing hello.times       then: reactorl trace hello.times
+  reactorl run hello.lf --timing hello.times       for 'reactorl trace'
 
 exit status: 0 at a normal end, 1 after an exception in a body, n after exit(n)
 in a body, 2 if the program is wrong and was not started.
