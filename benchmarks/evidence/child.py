@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a process of an engine does: cases of a workload, one after another.
 
-It is started with the name of an engine and of a workload, imports what it takes, and
-says that it is up. Each line that it then reads asks for a case; it prepares it, does
-the compared rounds, and says that it is ready. For every line ``go`` it does a slice
-and says what that took; at ``stop`` it says the rest, and waits for the next case. When
-there is none, it cleans up and ends.
+It is started with the name of an engine and says that it is up. Each line that it
+then reads asks for a case; it prepares it, does the compared rounds, and says that it
+is ready. For every line ``go`` it does a slice and says what that took; at ``stop`` it
+says the rest, and waits for the next case. When there is none, it cleans up and ends.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ from benchmarks.runtime.facts import gil_is_on, interpreter_facts
 
 if TYPE_CHECKING:
     from benchmarks.evidence.engines import Engine
-    from benchmarks.evidence.workload import Workload
     from benchmarks.runtime.watch import Slice
 
 closing = ExitStack()
@@ -56,10 +54,9 @@ class Line:
         return self._in.readline().strip()
 
 
-def measure(
-    workload: Workload, engine: Engine, request: dict[str, Any], line: Line
-) -> object:
+def measure(engine: Engine, request: dict[str, Any], line: Line) -> object:
     """Run a case, a slice at each turn; returns what is known in the end."""
+    workload = load(request["workload"])
     pace = Pace(**request["pace"])
     params: dict[str, Any] = request["params"]
     units = workload.units(params)
@@ -89,14 +86,11 @@ def main(request: dict[str, Any]) -> None:
     if request["what"] == "facts":
         line.say(interpreter_facts() | {"packages": packages()})
         return
-    workload, engine = load(request["workload"]), ENGINES[request["engine"]]
+    engine = ENGINES[request["engine"]]
     with closing:
-        module = implementation(workload, engine.name)
-        if hasattr(module, "prepare"):  # what takes long and need not be alone
-            module.prepare(engine)
         line.say("up")
         while asked := line.hear():
-            line.say(measure(workload, engine, json.loads(asked), line))
+            line.say(measure(engine, json.loads(asked), line))
     line.say("ended")
 
 

@@ -192,9 +192,9 @@ def measure_all(
             left = [turn for turn in stint if id(turn) not in done]
             if not left:
                 continue
-            company = Company(left[0].workload.name, homes)
+            company = Company(homes)
             engines = list(dict.fromkeys(e for turn in left for e in turn.keys))
-            display.turn(f"{left[0].workload.title}: starting {len(engines)} engines")
+            display.turn(f"starting {', '.join(engines)}")
             try:
                 company.start(engines)
                 for turn in left:

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.evidence.workloads import load
 from benchmarks.runtime.measure import ROOT
 
 if TYPE_CHECKING:
@@ -40,7 +41,9 @@ def files_digest(files: Iterable[Path]) -> str:
 @cache
 def workload_digest(name: str) -> str:
     """Return a fingerprint of the code of a workload and of the engines."""
-    directories = (HERE / "workloads" / name, HERE / "engines")
+    modules = load(name).engines.values()  # some are shared with other workloads
+    packages = {name, *(module.partition(".")[0] for module in modules)}
+    directories = [HERE / "engines", *(HERE / "workloads" / each for each in packages)]
     files = [file for directory in directories for file in directory.glob("*.py")]
     return files_digest(files)
 

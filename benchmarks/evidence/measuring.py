@@ -26,10 +26,9 @@ if TYPE_CHECKING:
 
 
 class Company:
-    """The processes of the engines that run a workload."""
+    """The processes of the engines that take turns."""
 
-    def __init__(self, workload: str, places: Mapping[str, Place]) -> None:
-        self._workload = workload
+    def __init__(self, places: Mapping[str, Place]) -> None:
         self._places = places
         self._children: dict[str, EvidenceChild] = {}
 
@@ -38,12 +37,8 @@ class Company:
         failures: dict[str, str] = {}
         absent = [engine for engine in engines if engine not in self._children]
         for engine in absent:
-            self._children[engine] = EvidenceChild(
-                self._places[engine].python,
-                "measure",
-                workload=self._workload,
-                engine=engine,
-            )
+            python = self._places[engine].python
+            self._children[engine] = EvidenceChild(python, "measure", engine=engine)
         for engine in absent:
             try:
                 self._children[engine].hear()

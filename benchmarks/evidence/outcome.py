@@ -8,6 +8,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from benchmarks.evidence.engines import ENGINES
+from benchmarks.evidence.workloads import load
 from benchmarks.runtime.job import Job
 from benchmarks.runtime.results import Results, Spread, typical_time
 
@@ -103,12 +104,20 @@ def worst(ratios: Sequence[Spread | None], *, at_most: bool) -> Spread | None:
     return pick(known, key=lambda ratio: median(ratio.values))
 
 
+def must_compare(workload: Workload, engine: str) -> bool:
+    """Return whether an engine must have computed what others have.
+
+    Threads that never meet may have no common result.
+    """
+    return not (ENGINES[engine].is_limit or engine in workload.incomparable)
+
+
 def computed(results: Results) -> dict[tuple[str, str], dict[str, list[str]]]:
     """Return, by workload and case, which engines computed what."""
     found: dict[tuple[str, str], dict[str, list[str]]] = {}
     for m in results.measurements:
-        if not m.digest and ENGINES[m.job.engine].is_limit:
-            continue  # threads that never meet may have no common result
+        if not m.digest and not must_compare(load(m.job.workload), m.job.engine):
+            continue
         by_digest = found.setdefault((m.job.workload, m.job.case), {})
         engines = by_digest.setdefault(m.digest, [])
         if m.job.engine not in engines:

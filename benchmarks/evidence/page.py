@@ -181,6 +181,11 @@ def _workload(outcome: Outcome, run: Run, pictures: Mapping[str, Sequence[str]])
         if name in run.asked
     ]
     remarks += [
+        f"- Not compared: {ENGINES[name].title}, as {why}"
+        for name, why in workload.incomparable.items()
+        if name in run.asked
+    ]
+    remarks += [
         f"- Left out: {what.partition(': ')[2]}: {why}."
         for what, why in run.left_out.items()
         if what.startswith(f"{workload.title}: ")

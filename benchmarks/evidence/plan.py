@@ -41,6 +41,15 @@ class Turn:
         return f"{self.workload.title}: {self.case.title}{who}{which}"
 
     @property
+    def shares_start(self) -> bool:
+        """Whether its process does all workloads: what starts slowly, if time is short.
+
+        Otherwise each workload has new processes, and all of them are measured within
+        minutes.
+        """
+        return self.effort == "quick" and bool(self.phase)
+
+    @property
     def phase(self) -> str:
         """The engine if it is restless and so alone; otherwise nothing."""
         return next((e for e in self.keys if ENGINES[e].restless), "")
@@ -56,6 +65,7 @@ class Turn:
     def request(self) -> dict[str, Any]:
         """Return what a process is asked for."""
         return {
+            "workload": self.workload.name,
             "params": self.workload.params_of(self.case, self.effort),
             "pace": asdict(self.workload.pace_of(self.case, self.effort)),
         }
@@ -81,7 +91,7 @@ class Plan:
     left_out: Mapping[str, str]
 
     def stints(self) -> Iterator[list[Turn]]:
-        """Yield turns that share processes: of a workload, a set and a phase."""
+        """Yield turns that share processes."""
         stint: list[Turn] = []
         for turn in self.turns:
             if stint and _company(stint[0]) != _company(turn):
@@ -129,7 +139,14 @@ def make_plan(
                 for group in _phases(keys)
             )
     order = {workload.name: index for index, workload in enumerate(workloads)}
-    turns.sort(key=lambda turn: (turn.number, order[turn.workload.name], turn.phase))
+    turns.sort(
+        key=lambda turn: (
+            turn.number,
+            turn.phase if turn.shares_start else "",
+            order[turn.workload.name],
+            turn.phase,
+        )
+    )
     return Plan(effort, tuple(turns), left_out)
 
 
@@ -142,7 +159,8 @@ def _phases(keys: Mapping[str, str]) -> list[dict[str, str]]:
 
 def _company(turn: Turn) -> tuple[str, int, str]:
     """Return what turns have in common that share processes."""
-    return turn.workload.name, turn.number, turn.phase
+    workload = "" if turn.shares_start else turn.workload.name
+    return workload, turn.number, turn.phase
 
 
 def _key(

@@ -127,7 +127,7 @@ def _draw_lines(
             color=engine.colour,
             marker=engine.marker,
             markersize=7,
-            linestyle="--" if engine.name == "free" else "-",
+            linestyle="--" if engine.is_limit else "-",
             capsize=2,
         )
 

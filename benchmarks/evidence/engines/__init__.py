@@ -52,7 +52,7 @@ class Engine:
     @property
     def is_limit(self) -> bool:
         """Whether it is no engine but what the machine can do at best."""
-        return self.name == "free"
+        return self.name.startswith("free")
 
     @property
     def workers(self) -> int:
@@ -110,6 +110,18 @@ _ALL = (
         hatch="..",
     ),
     Engine(
+        "free-process",
+        "limit: 2 free processes",
+        "ours-gil",
+        "two processes of CPython with GIL that each do half of the work and never "
+        "meet",
+        needs=("numpy",),
+        options={"workers": 2, "placement": "process"},
+        colour=BLACK,
+        marker="|",
+        hatch="...",
+    ),
+    Engine(
         "plain",
         "plain loop",
         "ours-gil",
@@ -161,6 +173,16 @@ _ALL = (
         colour=GREEN,
         marker="<",
         hatch="o",
+    ),
+    Engine(
+        "gym-sync-ft",
+        "SyncVectorEnv 3.14t",
+        "ours-ft",
+        "the same on free-threaded CPython 3.14",
+        needs=("gymnasium",),
+        colour=GREEN,
+        marker="2",
+        hatch=".o",
     ),
     Engine(
         "gym-async",

@@ -51,11 +51,15 @@ def _store_bytes() -> int:
 def actors(cls: type, count: int) -> list[Any]:
     """Return ``count`` actors of a class, whose ``__init__`` takes their index.
 
-    Those of earlier cases are used again: starting one takes half a second.
+    Those of earlier cases are used again, as starting one takes half a second; those of
+    other classes are ended.
     """
     import ray
 
     start()
+    for other in [known for known in _pools if known is not cls]:
+        for actor in _pools.pop(other):
+            ray.kill(actor)
     pool = _pools.setdefault(cls, [])
     remote = ray.remote(cls)
     pool += [remote.remote(index) for index in range(len(pool), count)]

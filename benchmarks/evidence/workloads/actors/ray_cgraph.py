@@ -23,12 +23,6 @@ ROOM = 1 << 20
 """What a message needs besides its array."""
 
 
-def prepare(engine: Engine) -> None:
-    """Start Ray while other engines start."""
-    del engine
-    ray_cluster.start()
-
-
 def run(params: dict[str, Any], watch: Any, engine: Engine) -> None:  # noqa: ANN401
     """Execute the graph, round after round."""
     del engine

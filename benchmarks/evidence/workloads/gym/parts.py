@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is stepped, with which actions, and what is compared of it.
+
+All engines step the same environments with the same seeds and the same table of
+actions. An environment whose episode ended is reset by the next step, whose action
+counts for nothing: Gymnasium's default (``AutoresetMode.NEXT_STEP``).
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from benchmarks.evidence.seen import Seen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+SEED = 1
+"""Environment i has SEED + i: no two play the same."""
+ROWS = 1_000
+"""Of the table of actions, which begins again after so many rounds."""
+
+
+def make_env(params: dict[str, Any]) -> Any:  # noqa: ANN401
+    """Return an environment, as users make it."""
+    import gymnasium
+
+    if "game" in params:
+        from benchmarks.evidence.workloads.atari.games import make_game
+
+        return make_game(params)
+    return gymnasium.make(params["env"])
+
+
+def actions(params: dict[str, Any]) -> Any:  # noqa: ANN401
+    """Return the table of actions: a row for each round, an action for each env."""
+    random = np.random.default_rng(SEED)
+    count = params["envs"]
+    if "bound" in params:
+        shape = (ROWS, count, 1)
+        return random.uniform(-params["bound"], params["bound"], shape).astype("f4")
+    return random.integers(params["actions"], size=(ROWS, count))
+
+
+def rows(params: dict[str, Any]) -> Iterator[Any]:
+    """Yield the actions of round after round, without end."""
+    return itertools.cycle(list(actions(params)))
+
+
+class Player:
+    """One environment, and what Gymnasium's vectors do around it."""
+
+    def __init__(self, index: int) -> None:
+        self._index = index
+
+    def begin(self, params: dict[str, Any]) -> None:
+        """Make the environment and reset it."""
+        self._env = make_env(params)
+        self._env.reset(seed=SEED + self._index)
+        self._ended = False
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:  # noqa: ANN401
+        """Step it, or reset it if its episode ended."""
+        if self._ended:
+            observation, info = self._env.reset()
+            self._ended = False
+            return observation, 0.0, False, False, info
+        result = self._env.step(action)
+        self._ended = result[2] or result[3]
+        return result  # type: ignore[no-any-return]
+
+    def close(self) -> None:
+        """Close the environment."""
+        self._env.close()
+
+
+class Sight:
+    """Compares what engines see, whether as a list of results or as batches."""
+
+    def __init__(self, watch: Any) -> None:  # noqa: ANN401
+        self._seen = Seen(watch)
+        self._tick: Callable[[Any], bool] = watch.tick
+
+    def results(self, results: Sequence[Any]) -> bool:
+        """Look at one result for each environment; return whether to go on."""
+        if self._seen.open:
+            columns = zip(*(result[:4] for result in results), strict=True)
+            observations, rewards, terminated, truncated = columns
+            self._add(list(map(np.asarray, observations)), rewards)
+            self._add_ends(terminated, truncated)
+        return self._tick(self._seen)
+
+    def batch(self, batch: Sequence[Any]) -> bool:
+        """Look at a batch; return whether to go on."""
+        if self._seen.open:
+            observations, rewards, terminated, truncated = batch[:4]
+            if isinstance(observations, tuple):
+                observations = np.stack(observations, axis=1)
+            self._add(observations, rewards)
+            self._add_ends(terminated, truncated)
+        return self._tick(self._seen)
+
+    def _add(self, observations: Any, rewards: Any) -> None:  # noqa: ANN401
+        array = np.asarray(observations)
+        if array.dtype != np.uint8:
+            array = array.astype(np.float64)
+        self._seen.add(array, np.asarray(rewards, np.float64))
+
+    def _add_ends(self, terminated: Any, truncated: Any) -> None:  # noqa: ANN401
+        self._seen.add(np.asarray(terminated, bool), np.asarray(truncated, bool))

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ray actors: one for each environment, as in the paper.
+
+All calls are made before the first result is asked for, and ``ray.get`` asks for all at
+once: docs.ray.io, "Design Patterns & Anti-patterns", ray-get-loop.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import ray
+
+from benchmarks.evidence.engines import ray_cluster
+from benchmarks.evidence.workloads.gym.parts import Player, Sight, rows
+
+if TYPE_CHECKING:
+    from benchmarks.evidence.engines import Engine
+
+
+def prepare(engine: Engine) -> None:
+    """Start Ray while other engines start."""
+    del engine
+    ray_cluster.start()
+
+
+def run(params: dict[str, Any], watch: Any, engine: Engine) -> None:  # noqa: ANN401
+    """Let every actor step and gather, round after round."""
+    del engine
+    sight = Sight(watch)
+    actors = ray_cluster.actors(Player, params["envs"])
+    ray.get([actor.begin.remote(params) for actor in actors])
+    for row in rows(params):
+        called = [
+            actor.step.remote(action) for actor, action in zip(actors, row, strict=True)
+        ]
+        if not sight.results(ray.get(called)):
+            break
+    ray.get([actor.close.remote() for actor in actors])

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who takes turns with whom, and what makes a measurement another one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from benchmarks.evidence.environments import Place
+from benchmarks.evidence.plan import make_plan
+from benchmarks.evidence.workloads import NAMES, load
+
+if TYPE_CHECKING:
+    from benchmarks.evidence.plan import Plan
+    from benchmarks.evidence.workload import Effort
+
+ENGINES = ["ours-ft", "plain", "ray-actors", "ray-cgraph"]
+FACTS = {"version": "3.11.7", "packages": {"numpy": "2.4.6", "pip": "25"}}
+PLENTY = 1 << 40
+
+
+def plan(
+    effort: Effort = "full",
+    facts: dict[str, object] = FACTS,
+    ours: str = "1",
+    memory: int = PLENTY,
+) -> Plan:
+    places = {engine: Place("python", facts, ours) for engine in ENGINES}
+    workloads = [load(name) for name in ("actors", "object_size")]
+    return make_plan(workloads, ENGINES, places, effort, memory)
+
+
+def test_quiet_engines_take_turns_and_restless_ones_are_alone() -> None:
+    for turn in plan().turns:
+        assert list(turn.keys) in (["ours-ft", "plain"], ["ray-actors"], ["ray-cgraph"])
+
+
+def test_a_full_run_has_everybody_within_a_workload() -> None:
+    stints = list(plan().stints())
+
+    first = [(s[0].workload.name, s[0].phase, s[0].number) for s in stints[:6]]
+    assert first == [
+        (workload, phase, 0)
+        for workload in ("actors", "object_size")
+        for phase in ("", "ray-actors", "ray-cgraph")
+    ]
+
+
+def test_a_quick_run_starts_ray_once_for_all() -> None:
+    stints = list(plan("quick").stints())
+
+    shared = [s for s in stints if s[0].phase]
+    assert [s[0].phase for s in shared] == ["ray-actors", "ray-cgraph"]
+    for stint in shared:
+        names = {turn.workload.name for turn in stint}
+        assert names == {"actors", "object_size"}
+
+
+def test_every_measurement_is_planned_once() -> None:
+    for effort in ("smoke", "quick", "full"):
+        files = [file for turn in plan(effort).turns for file in turn.files()]
+
+        assert len(set(files)) == len(files)
+
+
+def test_a_case_that_needs_too_much_memory_is_left_out_with_the_reason() -> None:
+    small = plan(memory=4 << 30)
+
+    left = small.left_out["Object size: 500 MB"]
+    assert "GiB of memory, and 4 GiB were free" in left
+    assert all(turn.case.name != "500MB" for turn in small.turns)
+
+
+def test_keys_change_with_code_and_packages_but_not_with_the_installer() -> None:
+    def keys(made: Plan) -> list[str]:
+        return [key for turn in made.turns for key in turn.keys.values()]
+
+    before = keys(plan())
+    newer = {"version": "3.11.7", "packages": {"numpy": "2.4.7", "pip": "25"}}
+    other_pip = {"version": "3.11.7", "packages": {"numpy": "2.4.6", "pip": "26"}}
+
+    assert keys(plan()) == before
+    assert keys(plan(facts=other_pip)) == before
+    assert not set(keys(plan(facts=newer))) & set(before)
+    assert not set(keys(plan(ours="2"))) & set(before)
+
+
+def test_all_workloads_have_a_name_in_the_list() -> None:
+    assert [load(name).name for name in NAMES] == list(NAMES)
