@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """EnvPool, in its synchronous mode, with 2 threads.
 
-https://envpool.readthedocs.io/en/latest/content/python_interface.html: ``make_gymnasium``
-with ``num_envs`` and ``num_threads``; ``batch_size`` is that of all by default. Its
+https://envpool.readthedocs.io/en/latest/content/python_interface.html: it is made with
+``num_envs`` and ``num_threads``; ``batch_size`` is that of all by default. Its
 environments are C++ programs of their own with random numbers of their own, so what
 they compute cannot be compared bit by bit.
 """

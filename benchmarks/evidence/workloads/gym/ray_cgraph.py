@@ -20,12 +20,6 @@ if TYPE_CHECKING:
     from benchmarks.evidence.engines import Engine
 
 
-def prepare(engine: Engine) -> None:
-    """Start Ray while other engines start."""
-    del engine
-    ray_cluster.start()
-
-
 def run(params: dict[str, Any], watch: Any, engine: Engine) -> None:  # noqa: ANN401
     """Execute the graph, round after round."""
     del engine
