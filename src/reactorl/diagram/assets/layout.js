@@ -234,6 +234,14 @@ class Layout {
     if (to !== undefined) this.addPart(this.modes.get(to), seen, gate, target, "b");
   }
 
+  // In a circle, what leads back is what arrives later, or leads to an earlier mode.
+  forwardness(seen) {
+    if (seen.edge.kind === "transition") {
+      return seen.target > this.model.items[seen.source].mode ? "5" : "0";
+    }
+    return seen.edge.late ? "0" : "10";
+  }
+
   // Where arrows from or to one thing pass the frame of a mode.
   gate(mode, side, name) {
     const node = this.modes.get(mode);
@@ -248,9 +256,7 @@ class Layout {
     const id = `e${seen.id}${part}`;
     this.seen.set(id, { ...seen, ends: target === `i${seen.target}` || target === `i${seen.target}in` });
     const edge = { id, sources: [source], targets: [target] };
-    // In a circle, what arrives later is what leads back.
-    const forward = seen.edge.late || seen.edge.kind === "transition" ? "0" : "10";
-    edge.layoutOptions = { "elk.layered.priority.direction": forward };
+    edge.layoutOptions = { "elk.layered.priority.direction": this.forwardness(seen) };
     const label = seen.edge.shown;
     if (label && part === "") {
       edge.labels = [{ text: label, width: this.width(label, SMALL) + 6, height: 14 }];

@@ -24,7 +24,7 @@ class Page {
     this.tip = root.querySelector(".reactorl-tip");
     this.found = root.querySelector(".reactorl-found");
     this.field = root.querySelector(".reactorl-search");
-    this.say(options);
+    this.say();
     this.listen();
     this.ready = this.show().then(() => this.fit());
   }
