@@ -146,11 +146,14 @@ MKDOCS = NO_MKDOCS_2_WARNING=1 .venv/docs/bin/mkdocs
 
 .PHONY: docs docs-serve docs-pictures
 docs: .venv/docs/.deps ## Build the documentation in build/site; warnings are errors
-	$(MKDOCS) build --strict --quiet
+	$(MKDOCS) build --strict
 	@echo "The documentation is in build/site/index.html."
 
 docs-serve: .venv/docs/.deps ## Show the documentation in a browser while you write
 	$(MKDOCS) serve
+
+docs-pictures: .venv/gil/.built ## Draw the documentation's pictures anew (needs Graphviz)
+	.venv/gil/bin/python tools/docs_pictures.py
 
 # --- Environments -------------------------------------------------------------------
 #
