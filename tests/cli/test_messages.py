@@ -100,6 +100,14 @@ def test_the_place_and_the_carets_stand_out(wrong: str) -> None:
     assert "\x1b[1;31m           ^^^^^\x1b[0m" in shown
 
 
+def test_what_was_raised_stands_out(raises: str) -> None:
+    status, shown = on_a_terminal("run", raises)
+
+    assert status == 1
+    assert "\x1b[1;31mZeroDivisionError\x1b[0m: division by zero\n" in shown
+    assert COLOUR.sub("", shown) == on_a_pipe("run", raises)[1]
+
+
 @pytest.mark.parametrize("environment", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
 def test_who_wants_no_colours_gets_none(
     environment: dict[str, str], wrong: str

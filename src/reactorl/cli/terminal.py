@@ -34,6 +34,7 @@ _PLACE = re.compile(r"(?P<where>\S[^:]*(?::\d+)+): (?P<what>.*)")
 _HELP = re.compile(r"(?P<pad> +)help: (?P<what>.*)")
 _SOURCE = re.compile(r"(?P<margin> +\d* \| )(?P<text>.*)")
 _CARET = re.compile(r"\s*\^+")
+_RAISED = re.compile(r"(?P<kind>[\w.]+(?:Error|Exception|Failure))(?P<rest>: .*)?")
 _FRAME = re.compile(r'(?P<pad> +File )(?P<place>".*", line \d+)(?P<rest>.*)')
 
 
@@ -92,6 +93,8 @@ def painted(text: str) -> str:
 def _painted(line: str) -> str:
     if found := _FRAME.fullmatch(line):
         return found["pad"] + paint(found["place"], "cyan") + found["rest"]
+    if found := _RAISED.fullmatch(line):
+        return paint(found["kind"], "bold red") + (found["rest"] or "")
     if found := _HELP.fullmatch(line):
         return f"{found['pad']}{paint('help:', 'bold green')} {found['what']}"
     if found := _SOURCE.fullmatch(line):
