@@ -139,8 +139,8 @@ def _edges(
         source, target = visible[edge.source], visible[edge.target]
         if source < 0 or target < 0:
             continue
-        one, other = scene.items[source], scene.items[target]
-        if one.box == other.box and one.kind == "input" and one.box in closed:
+        begin, end = scene.items[source], scene.items[target]
+        if begin.box == end.box and begin.kind == "input" and begin.box in closed:
             continue  # from an input straight to an output: that is inside
         key = edge.kind, source, target, edge.shown
         other = merged.get(key)
