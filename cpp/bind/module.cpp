@@ -40,7 +40,9 @@ class Session {
     if (!scheduler_) throw std::runtime_error("the session is closed");
     return *scheduler_;
   }
-  [[nodiscard]] auto host() -> PythonHost& { return *host_; }
+  [[nodiscard]] auto host() const -> PythonHost& { return *host_; }
+  [[nodiscard]] auto workers() const -> WorkerId { return plan_.workers; }
+  [[nodiscard]] auto reactions() const -> std::size_t { return plan_.reactions.size(); }
   [[nodiscard]] auto serial() const -> std::uint64_t { return serial_; }
 
   void schedule_physical(TriggerId trigger, Time extra, PyObject* value) {
@@ -123,6 +125,27 @@ auto status_word(Status status) -> const char* {
 auto as_bytes(const std::vector<std::int64_t>& numbers) -> nb::bytes {
   return nb::bytes(reinterpret_cast<const char*>(numbers.data()),
                    numbers.size() * sizeof(std::int64_t));
+}
+
+auto cpu_clocks(const Session& session) -> std::vector<std::int64_t> {
+  std::vector<std::int64_t> clocks;
+  for (WorkerId w = 0; w < session.workers(); ++w) {
+    clocks.push_back(session.host().cpu_clock(w));
+  }
+  return clocks;
+}
+
+auto cost_numbers(const Session& session) -> nb::bytes {
+  std::vector<std::int64_t> numbers;
+  const Costs& costs = session.scheduler().costs();
+  for (ReactionId r = 0; r < session.reactions(); ++r) {
+    const Costs::Entry& e = costs.entry(r);
+    for (const std::uint64_t n : {e.runs.get(), e.measured.get()}) {
+      numbers.push_back(static_cast<std::int64_t>(n));
+    }
+    numbers.push_back(e.total.get());
+  }
+  return as_bytes(numbers);
 }
 
 auto timing_numbers(const Timings& timings) -> nb::tuple {
@@ -409,12 +432,21 @@ NB_MODULE(_core, m) {
             return std::tuple(core.tags_run(), core.events_delivered(),
                               core.phases_shared());
           },
-          "Tags run, events delivered, tags whose work was shared.")
+          "Tags run, events delivered, tags whose work was shared. For any thread.")
+      .def(
+          "reached", [](const Session& s) { return s.scheduler().reached(); },
+          "When the latest tag was that is done, since the start. For any thread.")
+      .def("cpu_clocks", &cpu_clocks,
+           "Per worker the clock of its thread's processor time, 0 where there is none "
+           "(the caller's, or not started). For any thread.")
+      .def("costs", &cost_numbers, nb::sig("def costs(self) -> bytes"),
+           "Per reaction runs, measured runs, and nanoseconds of the measured ones, as "
+           "64-bit numbers. For any thread.")
       .def(
           "cost",
           [](const Session& s, std::uint32_t r) {
             const auto& e = s.scheduler().costs().entry(r);
-            return std::tuple(e.runs, e.measured, e.total);
+            return std::tuple(e.runs.get(), e.measured.get(), e.total.get());
           },
           "reaction"_a, "Runs, measured runs, and nanoseconds of the measured ones.")
       .def(

@@ -129,6 +129,10 @@ void PythonHost::delivered(TriggerId trigger, Tag tag, const Value& value) noexc
 void PythonHost::thread_begins(WorkerId worker) noexcept {
   threads_[worker].state = PyThreadState_New(PyInterpreterState_Main());
   threads_[worker].ident = PyThread_get_thread_ident();
+#if defined(_POSIX_THREAD_CPUTIME) && _POSIX_THREAD_CPUTIME >= 0 && !defined(__APPLE__)
+  clockid_t clock = 0;
+  if (pthread_getcpuclockid(pthread_self(), &clock) == 0) threads_[worker].cpu.set(clock);
+#endif
 }
 
 void PythonHost::thread_ends(WorkerId worker) noexcept {

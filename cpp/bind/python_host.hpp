@@ -2,12 +2,14 @@
 #pragma once
 
 #include <Python.h>
+#include <ctime>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "reactorl/counter.hpp"
 #include "reactorl/host.hpp"
 #include "reactorl/scheduler.hpp"
 
@@ -44,6 +46,11 @@ class PythonHost final : public Host {
   auto poll() noexcept -> bool override;
   void hurry() noexcept override;
 
+  /// The clock of a worker's processor time; 0 if its thread was not started by us.
+  /// For any thread.
+  [[nodiscard]] auto cpu_clock(WorkerId worker) const -> clockid_t {
+    return threads_[worker].cpu.get();
+  }
   /// Gives up all references to Python objects.
   void clear();
   /// What ended the run: an interrupt if there was one (with kNone), else the failure
@@ -64,6 +71,7 @@ class PythonHost final : public Host {
   struct Thread {
     PyThreadState* state = nullptr;
     unsigned long ident = 0;
+    Counter<clockid_t> cpu;
   };
   void keep_failure(ReactionId reaction);
   /// Takes over `text`.

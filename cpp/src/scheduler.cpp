@@ -187,7 +187,7 @@ auto Scheduler::wait_for(Tag tag) -> bool {
     return false;
   }
   if (options_.fast && !idle) {
-    if ((tags_run_ & 1023U) == 1023U) {
+    if ((tags_run_.get() & 1023U) == 1023U) {
       host_.leave(0);
       host_.enter(0);
     }
@@ -217,7 +217,7 @@ void Scheduler::begin_tag(Tag tag) {
   ready_.begin(epoch_);
   if (pool_) {
     urgency_.begin();
-    urgency_.refresh(costs_, tags_run_);
+    urgency_.refresh(costs_, tags_run_.get());
   }
   ended_ = now_ >= stop_;
   if (ended_) {
@@ -244,7 +244,7 @@ void Scheduler::deliver_events() {
     if (is_physical(trigger.kind)) {
       host_.delivered(id, elapsed(now_, clock_.start_time()), *value);
     }
-    ++delivered_;
+    delivered_.add(1);
     if (ports_.set(trigger.slot, std::move(*value), epoch_)) {
       trigger_all(trigger.slot);
       if (!plan_.slot_stages[trigger.slot].empty()) {
@@ -275,7 +275,8 @@ void Scheduler::finish_tag() {
                     Clock::ticks_now(), lag});
   }
   if (modes_.any() && !ended_) commit_modes();
-  ++tags_run_;
+  tags_run_.add(1);
+  reached_.set(now_.time - clock_.start_time());
 }
 
 void Scheduler::compact_queue() {

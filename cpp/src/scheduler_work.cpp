@@ -268,7 +268,7 @@ void Scheduler::consider_help_beside(ReactionId reaction) {
 }
 
 void Scheduler::call_for_help(WorkerId helpers) {
-  ++phases_;
+  phases_.add(1);
   phase_began_ = Clock::ticks_now();
   if (options_.one_at_a_time) workers_[0].shared_busy = -Clock::thread_busy();
   ready_.share(true);

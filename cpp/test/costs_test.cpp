@@ -14,10 +14,10 @@ TEST(the_first_runs_are_all_measured_then_a_sample) {
     costs.stop(0, 100);
   }
 
-  CHECK_EQ(costs.entry(0).runs, std::uint64_t{1000});
-  CHECK_EQ(costs.entry(0).measured, static_cast<std::uint64_t>(measured));
+  CHECK_EQ(costs.entry(0).runs.get(), std::uint64_t{1000});
+  CHECK_EQ(costs.entry(0).measured.get(), static_cast<std::uint64_t>(measured));
   CHECK(measured >= 60 && measured <= 80);
-  CHECK_EQ(costs.entry(0).total, 100 * measured);
+  CHECK_EQ(costs.entry(0).total.get(), 100 * measured);
 }
 
 TEST(long_reactions_are_always_measured) {

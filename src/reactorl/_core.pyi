@@ -155,7 +155,22 @@ class Session:
     def value(self, slot: int) -> object: ...
 
     def counts(self) -> tuple[int, int, int]:
-        """Tags run, events delivered, tags whose work was shared."""
+        """
+        Tags run, events delivered, tags whose work was shared. For any thread.
+        """
+
+    def reached(self) -> int:
+        """When the latest tag was that is done, since the start. For any thread."""
+
+    def cpu_clocks(self) -> list[int]:
+        """
+        Per worker the clock of its thread's processor time, 0 where there is none (the caller's, or not started). For any thread.
+        """
+
+    def costs(self) -> bytes:
+        """
+        Per reaction runs, measured runs, and nanoseconds of the measured ones, as 64-bit numbers. For any thread.
+        """
 
     def cost(self, reaction: int) -> tuple[int, int, int]:
         """Runs, measured runs, and nanoseconds of the measured ones."""

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "reactorl/counter.hpp"
 #include "reactorl/ids.hpp"
 #include "reactorl/tag.hpp"
 
@@ -11,14 +12,15 @@ namespace reactorl {
 
 /// How long each reaction takes. Guides who runs what; never what happens.
 ///
-/// Thread safety: a reaction's entry is touched by the worker that runs it.
+/// Thread safety: a reaction's entry is changed by the worker that runs it. What is
+/// counted may be read by any thread meanwhile.
 class Costs {
  public:
   struct Entry {
-    std::uint64_t runs = 0;
-    std::uint64_t measured = 0;  // of these
-    Time total = 0;              // of the measured ones
-    Time recent = 0;             // moving average
+    Counter<std::uint64_t> runs;
+    Counter<std::uint64_t> measured;  // of these
+    Counter<Time> total;              // of the measured ones
+    Time recent = 0;                  // moving average
   };
 
   explicit Costs(std::size_t reactions) : entries_(reactions) {}
@@ -27,15 +29,16 @@ class Costs {
   /// reading the clock twice would cost a good part of them.
   [[nodiscard]] auto start(ReactionId reaction) -> bool {
     Entry& e = entries_[reaction];
-    const std::uint64_t run = e.runs++;
+    const std::uint64_t run = e.runs.get();
+    e.runs.set(run + 1);
     return run < 8 || (run & 15U) == 0 || e.recent > 20'000;
   }
   void stop(ReactionId reaction, Time spent) {
     Entry& e = entries_[reaction];
-    ++e.measured;
-    e.total += spent;
+    e.measured.add(1);
+    e.total.add(spent);
     // The first run often pays for imports and caches: replace it, then average.
-    e.recent = e.measured <= 2 ? spent : e.recent + (spent - e.recent) / 4;
+    e.recent = e.measured.get() <= 2 ? spent : e.recent + (spent - e.recent) / 4;
   }
   [[nodiscard]] auto recent(ReactionId reaction) const -> Time {
     return entries_[reaction].recent;

@@ -9,6 +9,7 @@
 
 #include "reactorl/clock.hpp"
 #include "reactorl/costs.hpp"
+#include "reactorl/counter.hpp"
 #include "reactorl/event_queue.hpp"
 #include "reactorl/gain.hpp"
 #include "reactorl/host.hpp"
@@ -130,9 +131,15 @@ class Scheduler {
   [[nodiscard]] auto trace() const -> const TraceLog& { return log_; }
   /// Null if times are not measured.
   [[nodiscard]] auto timings() const -> const Timings* { return timings_.get(); }
-  [[nodiscard]] auto tags_run() const -> std::uint64_t { return tags_run_; }
-  [[nodiscard]] auto events_delivered() const -> std::uint64_t { return delivered_; }
-  [[nodiscard]] auto phases_shared() const -> std::uint64_t { return phases_; }
+
+  // How far it is; for any thread.
+  [[nodiscard]] auto tags_run() const -> std::uint64_t { return tags_run_.get(); }
+  [[nodiscard]] auto events_delivered() const -> std::uint64_t {
+    return delivered_.get();
+  }
+  [[nodiscard]] auto phases_shared() const -> std::uint64_t { return phases_.get(); }
+  /// When the latest tag was that is done, since the start.
+  [[nodiscard]] auto reached() const -> Time { return reached_.get(); }
 
  private:
   struct TriggerState {
@@ -210,9 +217,10 @@ class Scheduler {
   Tag stop_ = kLastTag;
   Epoch epoch_ = 0;
   std::size_t compact_at_ = 1024;
-  std::uint64_t tags_run_ = 0;
-  std::uint64_t delivered_ = 0;
-  std::uint64_t phases_ = 0;
+  Counter<std::uint64_t> tags_run_;
+  Counter<std::uint64_t> delivered_;
+  Counter<std::uint64_t> phases_;
+  Counter<Time> reached_;
   bool ended_ = false;
   bool starving_ends_ = true;
   bool crowded_ = false;  // more workers than cores
