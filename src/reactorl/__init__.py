@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from reactorl._runtime.recording import Recording
     from reactorl._runtime.result import Result
     from reactorl._runtime.run import run
+    from reactorl._runtime.watch import Sample, Watch
     from reactorl.diagram.picture import graph
 
 __all__ = [
@@ -98,11 +99,13 @@ __all__ = [
     "Recording",
     "ReplayError",
     "Result",
+    "Sample",
     "SharedValueError",
     "Tag",
     "Timer",
     "TraceError",
     "UnknownNameError",
+    "Watch",
     "Watchdog",
     "WatchdogControl",
     "WidthError",
@@ -133,6 +136,8 @@ __all__ = [
 _LAZY = {
     "Recording": "reactorl._runtime.recording",
     "Result": "reactorl._runtime.result",
+    "Sample": "reactorl._runtime.watch",
+    "Watch": "reactorl._runtime.watch",
     "drive": "reactorl._runtime.drive",
     "graph": "reactorl.diagram.picture",
     "run": "reactorl._runtime.run",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from reactorl._decl.reactor import Reactor
     from reactorl._program.program import PortNode, Program
     from reactorl._runtime.result import Result
+    from reactorl._runtime.watch import Watch
 
 
 class Outputs:
@@ -254,6 +255,7 @@ def drive(
     stay_home: bool = False,
     shuffle: int = 0,
     timing: bool | int = False,
+    at_start: Callable[[Watch], object] | None = None,
     at_end: Callable[[Result], object] | None = None,
 ) -> Session:
     """Return a context manager that runs ``main`` tag by tag, steered by the caller.
@@ -285,4 +287,4 @@ def drive(
         shuffle=shuffle,
         timing=timing,
     )
-    return Session(Live(program, options), at_end)
+    return Session(Live(program, options, at_start=at_start), at_end)

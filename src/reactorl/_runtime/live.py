@@ -32,6 +32,7 @@ from reactorl._runtime.result import ReactionTime, Result
 from reactorl._runtime.timing import make_timing
 from reactorl._runtime.tracing import make_trace, physical_names
 from reactorl._runtime.views import Views
+from reactorl._runtime.watch import Watch
 from reactorl._runtime.watchdogs import Watchdogs
 from reactorl.errors import AccessError, ReactionError, ReactorlError, ReplayError
 from reactorl.tag import Tag
@@ -56,12 +57,15 @@ class Live:
         *,
         record: Recording | None = None,
         replay: Recording | None = None,
+        at_start: Callable[[Watch], object] | None = None,
     ) -> None:
         self.program = program
         self.options = options
         with collector_paused():
             self.planned = make_plan(program, options.workers)
         self._record = record
+        self._at_start = at_start
+        self._watch: Watch | None = None
         self._failure: tuple[str, BaseException] | None = None
         self._lock = threading.Lock()
         self._began = 0.0
@@ -115,6 +119,9 @@ class Live:
         for node in self.program.reactions:
             self._add_body(node, checker)
         self._watchdogs.begin(self._instances)
+        if self._at_start is not None:
+            self._watch = Watch(self.program, self.options, self.session)
+            self._at_start(self._watch)
         self._began = time.perf_counter()
         return self.after(self.session.start())
 
@@ -201,6 +208,8 @@ class Live:
                 except BaseException as error:
                     first = first or error
             self._settle_recording()
+            if self._watch is not None:
+                self._watch._end()
             self.session.close()
             self._context.instances = []
             self._instances = []

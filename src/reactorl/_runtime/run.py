@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reactorl._runtime.result import Result
+    from reactorl._runtime.watch import Watch
     from reactorl.tag import Duration
 
 
@@ -38,6 +39,7 @@ def run(
     stay_home: bool = False,
     shuffle: int = 0,
     timing: bool | int = False,
+    at_start: Callable[[Watch], object] | None = None,
     at_end: Callable[[Result], object] | None = None,
 ) -> Result:
     """Run ``main`` until it ends, and say how it went.
@@ -75,6 +77,8 @@ def run(
         timing: Measure how long each invocation of a reaction takes, and how late tags
             begin: ``result.timing``. Sums are of all; single invocations are kept for
             the last 65,536 of each worker, or for as many as the number given here.
+        at_start: Called when the reactors are made, before the first tag, with a
+            ``Watch``: it tells any thread how far the run is.
         at_end: Called with the result when the run has ended, also if it ended by an
             exception, which is raised afterwards; so a trace up to there can be kept.
 
@@ -104,7 +108,7 @@ def run(
     noted = None if record is False else Recording()
     if replay is not None and not isinstance(replay, Recording):
         replay = Recording.load(replay)
-    live = Live(program, options, record=noted, replay=replay)
+    live = Live(program, options, record=noted, replay=replay, at_start=at_start)
     ended: Result | None = None
     try:
         if live.start() == "running":

@@ -49,7 +49,7 @@ from reactorl.rl.training.trajectory import Trajectory
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from reactorl import Program, Result
+    from reactorl import Program, Result, Watch
     from reactorl.rl.recipes import Maker
     from reactorl.rl.training.algorithm import Algorithm, Metrics, State, Weights
     from reactorl.rl.training.saved import Data
@@ -421,6 +421,7 @@ class Run:
         trace: Whether to keep a trace, as for ``drive``.
         saved: The state of an earlier run of the same flow, to go on from.
         timing: Whether to measure times, as for ``drive``.
+        at_start: Called with a ``Watch`` when all parts are made, as for ``drive``.
         at_end: Called with the result, also after a failure, as for ``drive``.
     """
 
@@ -432,6 +433,7 @@ class Run:
         trace: bool | Literal["values"] = False,
         saved: Mapping[str, Data] | None = None,
         timing: bool | int = False,
+        at_start: Callable[[Watch], object] | None = None,
         at_end: Callable[[Result], object] | None = None,
     ) -> None:
         self.flow = flow
@@ -445,6 +447,7 @@ class Run:
             trace=trace,
             freeze=True,
             timing=timing,
+            at_start=at_start,
             at_end=at_end,
         )
         self._began = False

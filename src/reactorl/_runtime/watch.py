@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Watching a run from another thread, without touching it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from array import array
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reactorl import _core
+    from reactorl._program.program import Program
+    from reactorl._runtime.options import Options
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """How far a run was at a moment. Differs from run to run, as all clocks do.
+
+    Attributes:
+        at: When it was taken, in seconds of ``time.monotonic``.
+        elapsed: Logical time of the latest tag that was done, in nanoseconds since the
+            start.
+        tags: How many tags were done.
+        events: How many events fired.
+        shared_tags: At how many tags several workers took part.
+        cpu: Processor time of each worker's thread, in seconds; None where the system
+            does not tell.
+        costs: Three numbers for each reaction, in the order of ``program.reactions``:
+            how often it ran, how often that was measured, and how many nanoseconds it
+            took then.
+    """
+
+    at: float
+    elapsed: int
+    tags: int
+    events: int
+    shared_tags: int
+    cpu: tuple[float | None, ...]
+    costs: Sequence[int]
+
+
+class Watch:
+    """Tells how far a run is, to any thread, also after its end.
+
+    Asking reads counters that the run keeps anyway: the run does not notice.
+
+    Attributes:
+        program: What runs.
+        options: How it runs.
+    """
+
+    def __init__(
+        self, program: Program, options: Options, session: _core.Session
+    ) -> None:
+        self.program = program
+        self.options = options
+        self._session: _core.Session | None = session
+        self._lock = threading.Lock()
+        self._caller = _own_clock()
+        self._last: Sample | None = None
+
+    @property
+    def ended(self) -> bool:
+        """Whether the run is over."""
+        return self._session is None
+
+    def sample(self) -> Sample:
+        """Return how far it is; after the end, how far it came."""
+        with self._lock:
+            if self._session is not None:
+                self._last = self._take(self._session)
+            assert self._last is not None
+            return self._last
+
+    def _take(self, session: _core.Session) -> Sample:
+        tags, events, shared = session.counts()
+        clocks = [self._caller, *session.cpu_clocks()[1:]]
+        return Sample(
+            at=time.monotonic(),
+            elapsed=session.reached(),
+            tags=tags,
+            events=events,
+            shared_tags=shared,
+            cpu=tuple(_spent(clock) for clock in clocks),
+            costs=array("q", session.costs()),
+        )
+
+    def _end(self) -> None:
+        """Take the last sample; from here on the session may be closed."""
+        self.sample()
+        with self._lock:
+            self._session = None
+
+
+def _own_clock() -> int:
+    """Return the clock of this thread's processor time, or 0."""
+    find = getattr(time, "pthread_getcpuclockid", None)
+    return 0 if find is None else int(find(threading.get_ident()))
+
+
+def _spent(clock: int) -> float | None:
+    if clock:
+        with suppress(OSError):  # the thread has ended
+            return time.clock_gettime(clock)
+    return None
