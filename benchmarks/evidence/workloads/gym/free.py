@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.evidence.engines import free_processes
-from benchmarks.evidence.workloads.gym.parts import Player, actions
+from benchmarks.evidence.workloads.gym.parts import Player, actions, params_for
 from benchmarks.runtime.engines.free import Team
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ class Work:
 
 def run(params: dict[str, Any], watch: Any, engine: Engine) -> None:  # noqa: ANN401
     """Let them run until the watch has had enough."""
+    params = params_for(params, engine)
     work: Any = Work(params)
     if engine.options.get("placement") == "process":
         free_processes.run(work, watch, engine.workers)

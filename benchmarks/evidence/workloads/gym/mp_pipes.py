@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.evidence.engines.pipes import Processes
-from benchmarks.evidence.workloads.gym.parts import Player, Sight, rows
+from benchmarks.evidence.workloads.gym.parts import Player, Sight, params_for, rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,11 +27,12 @@ class Environment:
         self._player.close()
 
 
-def run(params: dict[str, Any], watch: Any, engine: Engine) -> None:  # noqa: ANN401
+def run(params: dict[str, Any], watch: Any, engine: Engine) -> dict[str, Any]:  # noqa: ANN401
     """Send an action to each, receive a result from each, round after round."""
-    del engine
-    sight = Sight(watch)
+    params = params_for(params, engine)
+    sight = Sight(watch, params)
     with Processes(Environment, params, params["envs"]) as processes:
         for row in rows(params):
             if not sight.results(processes.ask_each(row)):
-                return
+                break
+    return sight.more()

@@ -14,9 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.evidence.seen import Seen
+from benchmarks.evidence.workloads.atari.games import make_game, prepared_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+
+    from benchmarks.evidence.engines import Engine
 
 SEED = 1
 """Environment i has SEED + i: no two play the same."""
@@ -24,13 +27,16 @@ ROWS = 1_000
 """Of the table of actions, which begins again after so many rounds."""
 
 
+def params_for(params: dict[str, Any], engine: Engine) -> dict[str, Any]:
+    """Return params as an engine needs them."""
+    return prepared_for(params, engine) if "game" in params else params
+
+
 def make_env(params: dict[str, Any]) -> Any:  # noqa: ANN401
     """Return an environment, as users make it."""
     import gymnasium
 
     if "game" in params:
-        from benchmarks.evidence.workloads.atari.games import make_game
-
         return make_game(params)
     return gymnasium.make(params["env"])
 
@@ -78,36 +84,51 @@ class Player:
 
 
 class Sight:
-    """Compares what engines see, whether as a list of results or as batches."""
+    """Compares what engines see, whether as a list of results or as batches.
 
-    def __init__(self, watch: Any) -> None:  # noqa: ANN401
+    Frames that are prepared are looked at apart, as libraries round differently.
+    """
+
+    def __init__(self, watch: Any, params: dict[str, Any]) -> None:  # noqa: ANN401
         self._seen = Seen(watch)
+        self._apart = bool(params.get("prepared"))
+        self._frames = Seen(watch) if self._apart else self._seen
         self._tick: Callable[[Any], bool] = watch.tick
 
     def results(self, results: Sequence[Any]) -> bool:
         """Look at one result for each environment; return whether to go on."""
         if self._seen.open:
             columns = zip(*(result[:4] for result in results), strict=True)
-            observations, rewards, terminated, truncated = columns
-            self._add(list(map(np.asarray, observations)), rewards)
-            self._add_ends(terminated, truncated)
+            observations, *others = columns
+            self._add(list(map(np.asarray, observations)), *others)
         return self._tick(self._seen)
 
     def batch(self, batch: Sequence[Any]) -> bool:
         """Look at a batch; return whether to go on."""
         if self._seen.open:
-            observations, rewards, terminated, truncated = batch[:4]
+            observations, *others = batch[:4]
             if isinstance(observations, tuple):
                 observations = np.stack(observations, axis=1)
-            self._add(observations, rewards)
-            self._add_ends(terminated, truncated)
+            self._add(observations, *others)
         return self._tick(self._seen)
 
-    def _add(self, observations: Any, rewards: Any) -> None:  # noqa: ANN401
+    def more(self) -> dict[str, Any]:
+        """Return what else was seen."""
+        return {"frames": repr(self._frames)} if self._apart else {}
+
+    def _add(
+        self,
+        observations: Any,  # noqa: ANN401
+        rewards: Any,  # noqa: ANN401
+        terminated: Any,  # noqa: ANN401
+        truncated: Any,  # noqa: ANN401
+    ) -> None:
         array = np.asarray(observations)
         if array.dtype != np.uint8:
             array = array.astype(np.float64)
-        self._seen.add(array, np.asarray(rewards, np.float64))
-
-    def _add_ends(self, terminated: Any, truncated: Any) -> None:  # noqa: ANN401
-        self._seen.add(np.asarray(terminated, bool), np.asarray(truncated, bool))
+        self._frames.add(array)
+        self._seen.add(
+            np.asarray(rewards, np.float64),
+            np.asarray(terminated, bool),
+            np.asarray(truncated, bool),
+        )

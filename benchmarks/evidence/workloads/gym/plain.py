@@ -5,16 +5,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.evidence.workloads.gym.parts import Player, Sight, rows
+from benchmarks.evidence.workloads.gym.parts import Player, Sight, params_for, rows
 
 if TYPE_CHECKING:
     from benchmarks.evidence.engines import Engine
 
 
-def run(params: dict[str, Any], watch: Any, engine: Engine) -> None:  # noqa: ANN401
+def run(params: dict[str, Any], watch: Any, engine: Engine) -> dict[str, Any]:  # noqa: ANN401
     """Step all, round after round."""
-    del engine
-    sight = Sight(watch)
+    params = params_for(params, engine)
+    sight = Sight(watch, params)
     players = [Player(index) for index in range(params["envs"])]
     for player in players:
         player.begin(params)
@@ -26,3 +26,4 @@ def run(params: dict[str, Any], watch: Any, engine: Engine) -> None:  # noqa: AN
             break
     for player in players:
         player.close()
+    return sight.more()

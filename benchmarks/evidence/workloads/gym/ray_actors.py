@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 import ray
 
 from benchmarks.evidence.engines import ray_cluster
-from benchmarks.evidence.workloads.gym.parts import Player, Sight, rows
+from benchmarks.evidence.workloads.gym.parts import Player, Sight, params_for, rows
 
 if TYPE_CHECKING:
     from benchmarks.evidence.engines import Engine
 
 
-def run(params: dict[str, Any], watch: Any, engine: Engine) -> None:  # noqa: ANN401
+def run(params: dict[str, Any], watch: Any, engine: Engine) -> dict[str, Any]:  # noqa: ANN401
     """Let every actor step and gather, round after round."""
-    del engine
-    sight = Sight(watch)
+    params = params_for(params, engine)
+    sight = Sight(watch, params)
     actors = ray_cluster.actors(Player, params["envs"])
     ray.get([actor.begin.remote(params) for actor in actors])
     for row in rows(params):
@@ -31,3 +31,4 @@ def run(params: dict[str, Any], watch: Any, engine: Engine) -> None:  # noqa: AN
         if not sight.results(ray.get(called)):
             break
     ray.get([actor.close.remote() for actor in actors])
+    return sight.more()

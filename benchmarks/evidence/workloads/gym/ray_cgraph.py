@@ -14,16 +14,16 @@ import ray
 from ray.dag import InputNode, MultiOutputNode
 
 from benchmarks.evidence.engines import ray_cluster
-from benchmarks.evidence.workloads.gym.parts import Player, Sight, rows
+from benchmarks.evidence.workloads.gym.parts import Player, Sight, params_for, rows
 
 if TYPE_CHECKING:
     from benchmarks.evidence.engines import Engine
 
 
-def run(params: dict[str, Any], watch: Any, engine: Engine) -> None:  # noqa: ANN401
+def run(params: dict[str, Any], watch: Any, engine: Engine) -> dict[str, Any]:  # noqa: ANN401
     """Execute the graph, round after round."""
-    del engine
-    sight = Sight(watch)
+    params = params_for(params, engine)
+    sight = Sight(watch, params)
     actors = ray_cluster.actors(Player, params["envs"])
     ray.get([actor.begin.remote(params) for actor in actors])
     with InputNode() as row:
@@ -39,3 +39,4 @@ def run(params: dict[str, Any], watch: Any, engine: Engine) -> None:  # noqa: AN
     finally:
         compiled.teardown()
     ray.get([actor.close.remote() for actor in actors])
+    return sight.more()

@@ -11,7 +11,13 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.evidence.workloads.gym.parts import SEED, Sight, make_env, rows
+from benchmarks.evidence.workloads.gym.parts import (
+    SEED,
+    Sight,
+    make_env,
+    params_for,
+    rows,
+)
 
 if TYPE_CHECKING:
     from benchmarks.evidence.engines import Engine
@@ -19,7 +25,8 @@ if TYPE_CHECKING:
 
 def run(params: dict[str, Any], watch: Any, engine: Engine) -> dict[str, Any]:  # noqa: ANN401
     """Step the vector, round after round."""
-    sight = Sight(watch)
+    params = params_for(params, engine)
+    sight = Sight(watch, params)
     makers = [partial(make_env, params)] * params["envs"]
     envs = _vector(makers, engine)
     envs.reset(seed=SEED)
@@ -27,7 +34,7 @@ def run(params: dict[str, Any], watch: Any, engine: Engine) -> dict[str, Any]:  
         if not sight.batch(envs.step(row)):
             break
     envs.close()
-    return {}
+    return sight.more()
 
 
 def _vector(makers: list[Any], engine: Engine) -> Any:  # noqa: ANN401
