@@ -47,6 +47,8 @@ class Plot:
         bars: Instead of lines: of each engine, a bar in each group.
         log_x: Whether the horizontal axis is logarithmic.
         log_y: Whether the vertical axis is logarithmic.
+        x_names: What places on the horizontal axis are called, instead of numbers.
+        y_unit: What the vertical axis counts; its numbers get prefixes, as in 10 ms.
     """
 
     name: str
@@ -57,6 +59,8 @@ class Plot:
     bars: Mapping[str, Mapping[str, Spread]] | None = None
     log_x: bool = True
     log_y: bool = True
+    x_names: Mapping[float, str] | None = None
+    y_unit: str = "s"
 
     def has_data(self) -> bool:
         """Return whether there is anything to draw."""
@@ -79,6 +83,7 @@ def draw(plot: Plot, directory: Path) -> list[str]:
     """Draw a picture into files; returns their names."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
+    from matplotlib.ticker import EngFormatter
 
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=SIZE, layout="constrained")
@@ -86,9 +91,10 @@ def draw(plot: Plot, directory: Path) -> list[str]:
         if plot.bars is not None:
             _draw_bars(axes, plot.bars)
         else:
-            _draw_lines(axes, plot.lines or {}, log_x=plot.log_x)
+            _draw_lines(axes, plot.lines or {}, plot.x_names or {}, log_x=plot.log_x)
         if plot.log_y:
             axes.set_yscale("log")
+        axes.yaxis.set_major_formatter(EngFormatter(unit=plot.y_unit))
         axes.set_title(plot.title, loc="left", fontweight="bold")
         axes.set_xlabel(plot.x_label)
         axes.set_ylabel(plot.y_label)
@@ -104,6 +110,7 @@ def draw(plot: Plot, directory: Path) -> list[str]:
 def _draw_lines(
     axes: Any,  # noqa: ANN401
     lines: Mapping[str, Sequence[tuple[float, Spread]]],
+    names: Mapping[float, str],
     *,
     log_x: bool,
 ) -> None:
@@ -111,7 +118,7 @@ def _draw_lines(
     if log_x:
         axes.set_xscale("log")
     if len(places) <= 8:
-        axes.set_xticks(places, [f"{place:,.4g}" for place in places])
+        axes.set_xticks(places, [names.get(x) or f"{x:,g}" for x in places])
         axes.minorticks_off()
     for name, points in lines.items():
         engine = ENGINES[name]

@@ -21,6 +21,7 @@ from benchmarks.evidence import page
 from benchmarks.evidence.claims import Claim
 from benchmarks.evidence.command import write_page
 from benchmarks.evidence.outcome import headline
+from benchmarks.evidence.plots import Plot, draw
 from benchmarks.evidence.store import Store
 from benchmarks.runtime.results import Spread
 
@@ -155,3 +156,18 @@ def test_the_line_that_says_what_is_wrong() -> None:
     assert headline(error) == "KeyError: 1"
     assert headline("one\nERROR: two\n") == "ERROR: two"
     assert headline("") == "no reason given"
+
+
+def test_bars_are_drawn_where_an_engine_has_no_number(tmp_path: Path) -> None:
+    bars = {
+        "ours-ft": {"one": Spread((1.0, 2.0)), "two": Spread((3.0,))},
+        "plain": {"two": Spread((2.0,))},
+    }
+    plot = Plot("some", "Title", "x", "steps per second", bars=bars, y_unit="")
+
+    assert draw(plot, tmp_path) == ["some.svg", "some.png"]
+
+    texts = {
+        "".join(e.itertext()) for e in ElementTree.parse(tmp_path / "some.svg").iter()
+    }
+    assert {"one", "two", "ReactoRL 3.14t", "plain loop"} <= texts

@@ -99,7 +99,7 @@ _ALL = (
     ),
     Engine(
         "free",
-        "limit: 2 free threads",
+        "limit: free threads",
         "ours-ft",
         "two threads on free-threaded CPython 3.14 that each do half of the work and "
         "never meet: what two cores can do at best",

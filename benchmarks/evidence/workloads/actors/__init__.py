@@ -120,7 +120,7 @@ def _plots(outcome: Outcome) -> list[Plot]:
             name=f"actors-{line}",
             title=title,
             x_label="actors",
-            y_label="seconds per round",
+            y_label="time per round",
             lines=lines_of(outcome, line),
         )
         for line, title in (

@@ -96,9 +96,10 @@ def _plots(outcome: Outcome) -> list[Plot]:
         Plot(
             name="object-size",
             title="Broadcast and gather with 16 actors",
-            x_label="bytes",
-            y_label="seconds per round",
+            x_label="size of the message",
+            y_label="time per round",
             lines=lines_of(outcome, "size"),
+            x_names={case.x: case.title for case in CASES if case.x is not None},
         )
     ]
 

@@ -61,7 +61,7 @@ def _plots(outcome: Outcome) -> list[Plot]:
             name="reactors",
             title="One event, against the number of reactors",
             x_label="reactors",
-            y_label="seconds per event",
+            y_label="time per event",
             lines=lines_of(outcome, "reactors"),
         )
     ]

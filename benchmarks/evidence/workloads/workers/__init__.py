@@ -40,7 +40,7 @@ def _plots(outcome: Outcome) -> list[Plot]:
             name="workers",
             title=f"{CLIENTS} clients with work in Python, against workers",
             x_label="workers",
-            y_label="seconds per round",
+            y_label="time per round",
             lines=lines_of(outcome, "workers"),
             log_y=False,
         )
