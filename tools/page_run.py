@@ -68,6 +68,7 @@ class PageRun:
             "PATH": f"{programs}{os.pathsep}{kept['PATH']}",
             "PYTHONPATH": os.pathsep.join([TOOLS, kept.get("PYTHONPATH", "")]),
             "COLUMNS": "80",
+            "OMP_NUM_THREADS": "1",  # more threads only wait for each other here
             "PYTHONIOENCODING": "utf-8",
         }
         self._session: subprocess.Popen[str] | None = None
