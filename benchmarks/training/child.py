@@ -11,24 +11,30 @@ from benchmarks.runtime.child import say, turns_left
 from benchmarks.runtime.facts import gil_is_on
 from benchmarks.runtime.job import Job, Settings
 from benchmarks.runtime.watch import Slice, Watch
-from benchmarks.training import dqn
+from benchmarks.training import agents, dqn
 
 COMPARED = 3
 
 
 def measure(job: Job, settings: Settings) -> dict[str, Any]:
-    """Train, a slice at each turn; returns what is known in the end."""
+    """Train or play, a slice at each turn; returns what is known in the end."""
+    inference = job.workload == "agents"
+    in_a_round = agents.TURNS if inference else dqn.STEPS * dqn.NUM_ENVS
 
     def turn(ended: Slice | None) -> bool:
         if ended is None:
             say("ready")
         else:
-            per = ended.rounds * dqn.PER_ROUND
+            per = ended.rounds * in_a_round
             say({"seconds": ended.wall / per, "cpu": ended.cpu / per})
         return turns_left()
 
     watch = Watch(compared_rounds=COMPARED, seconds=settings.seconds, turn=turn)
-    if job.engine == "loop":
+    if inference and job.engine == "loop":
+        agents.play_loop(job.case, watch.tick)
+    elif inference:
+        agents.play_match(job.case, int(job.engine.removeprefix("match-")), watch.tick)
+    elif job.engine == "loop":
         dqn.play_loop(job.case, watch.tick)
     else:
         _, lag, workers = job.engine.split("-")

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 LOOP, ALONE, SYNC, LAGGING = "loop", "lag-0-1", "lag-0-2", "lag-1-2"
 
 
+MATCH, MATCH_2 = "match-1", "match-2"
+
+
 @dataclass(frozen=True, slots=True)
 class Claim:
     """One engine does at least so many times as many steps a second as another."""
@@ -37,6 +40,24 @@ class Claim:
         return Check(self.text, self.python, measured, self.bound, at_most=False)
 
 
+@dataclass(frozen=True, slots=True)
+class TurnClaim:
+    """A turn of agents takes at most so many times as long as in a plain loop."""
+
+    text: str
+    case: str
+    bound: float
+    python: Python
+
+    def check(self, results: Results) -> Check:
+        """Return what was measured of it."""
+        ours, loop = (Job("agents", self.case, e, self.python) for e in (MATCH, LOOP))
+        measured = results.ratio(ours, loop)
+        return Check(self.text, self.python, measured, self.bound, at_most=True)
+
+
+PYTHONS: tuple[Python, ...] = ("ft", "gil")
+
 CLAIMS = (
     Claim(
         "DQN, learning as heavy as collecting: steps/s with lag 1 over lag 0",
@@ -52,6 +73,12 @@ CLAIMS = (
         LOOP,
         2.0,
     ),
+    *(
+        TurnClaim(
+            "4 agents, policies in JAX: a turn over a plain loop's", "jax", 1.6, p
+        )
+        for p in PYTHONS
+    ),
 )
 
 GROUPS = (
@@ -60,14 +87,25 @@ GROUPS = (
         tuple(("heavy", engine) for engine in (ALONE, SYNC, LAGGING)),
         repeats=6,
         slices=15,
-        seconds=0.1,
+        seconds=0.25,
     ),
     Group(
         "dqn",
         tuple(("light", engine) for engine in (LOOP, ALONE, SYNC, LAGGING)),
         repeats=6,
         slices=15,
-        seconds=0.1,
+        seconds=0.2,
+    ),
+    Group(
+        "agents",
+        tuple(
+            (case, engine)
+            for case in ("jax", "numpy")
+            for engine in (LOOP, MATCH, MATCH_2)
+        ),
+        repeats=3,
+        slices=20,
+        seconds=0.05,
     ),
 )
 

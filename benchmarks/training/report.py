@@ -21,6 +21,6 @@ class TrainingReport(Report):
                 name, rate = f"{job.workload}, {job.case}", 1 / spread.median
                 cells = (duration(spread), f"{rate:,.0f}")
                 rows.append((name, job.engine, job.python, *cells))
-        columns = ("what", "engine: lag, workers", "Python", "a step", "steps/s")
+        columns = ("what", "engine: how, workers", "Python", "a step", "steps/s")
         title = "Time of a step of one environment, learning included"
         return Grid(title, columns, tuple(rows), words=3)

@@ -82,16 +82,20 @@ class Agent(Reactor):
         if saved is not None:
             set_random_state(self.np_random, saved["random"])
 
-    def ask(self) -> list[tuple[int, Any]]:
-        """Return what the policy says, and to which environments."""
-        present = [(place, port.value) for place, port in self.observations.present()]
-        rows = np.stack([row for _, row in present])
-        chosen = self.plan.policy(rows, self.np_random)
-        return [(k, action) for (k, _), action in zip(present, chosen, strict=True)]
+    def ask(self) -> Array:
+        """Return what the policy says, for each environment that shows something."""
+        values = self.observations.values()
+        # A row of one is a view; stacking it would take a third as long as the policy.
+        rows = values[0][None] if len(values) == 1 else np.stack(values)
+        return self.plan.policy(rows, self.np_random)
 
-    def answer(self, chosen: list[tuple[int, Any]]) -> None:
-        """Send actions to environments."""
-        for place, action in chosen:
+    def answer(self, chosen: Array) -> None:
+        """Send actions to the environments that show something."""
+        if self.plan.num_envs == 1:
+            self.actions[0].set(Choice(chosen[0]))
+            return
+        present = [place for place, _ in self.observations.present()]
+        for place, action in zip(present, chosen, strict=True):
             self.actions[place].set(Choice(action))
 
     def save(self) -> Data:

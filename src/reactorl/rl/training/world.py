@@ -48,8 +48,7 @@ class Choice(NamedTuple):
     """Whether its time was up, so that this is its fallback."""
 
 
-@dataclass(frozen=True, slots=True)
-class Played:
+class Played(NamedTuple):
     """What a turn was, by agent; only of agents that took part.
 
     Observations are arrays, as ``Encoder`` makes them of any space.
@@ -125,6 +124,7 @@ class World(Reactor):
             agent: Encoder(spaces.observation)
             for agent, spaces in self.plan.cast.items()
         }
+        self.plain = all(encoder.is_plain for encoder in self.encoders.values())
         self.rows: ByAgent = {}
         self.scores: ByAgent = {}
 
@@ -152,30 +152,43 @@ class World(Reactor):
     def step(self) -> None:
         """Do what the agents chose."""
         assert self.seat is not None
-        chosen = {self.agents[k]: port.value for k, port in self.actions.present()}
-        actions = {agent: choice.action for agent, choice in chosen.items()}
+        actions, late = {}, []
+        for agent, port in zip(self.agents, self.actions, strict=True):
+            if port.is_present:
+                actions[agent], is_late = port.value
+                if is_late:
+                    late.append(agent)
         try:
             turn = self.seat.play(actions)
         except EnvFailure as failure:
             raise failure.at(str(self.tag)) from failure
-        reached = self._encoded(turn.observations)
-        rewards = {agent: float(turn.rewards[agent]) for agent in actions}
-        for agent, reward in rewards.items():
-            self.scores[agent] = self.scores.get(agent, 0.0) + reward
+        observations, given, ended, cut_off, _, agents, _ = turn
+        everything = self._encoded(observations)
+        scores = self.scores
+        reached, rewards, terminations, truncations = {}, {}, {}, {}
+        for agent in actions:
+            reached[agent] = everything[agent]
+            reward = rewards[agent] = float(given[agent])
+            scores[agent] = scores.get(agent, 0.0) + reward
+            terminations[agent] = bool(ended[agent])
+            truncations[agent] = bool(cut_off[agent])
+        over = not agents
         self.played.set(
             Played(
                 self.rows,
                 actions,
-                tuple(agent for agent, choice in chosen.items() if choice.late),
-                {agent: reached[agent] for agent in actions},
+                tuple(late),
+                reached,
                 rewards,
-                {agent: bool(turn.terminations[agent]) for agent in actions},
-                {agent: bool(turn.truncations[agent]) for agent in actions},
-                None if turn.agents else self.scores,
+                terminations,
+                truncations,
+                scores if over else None,
             )
         )
-        self.rows = {agent: reached[agent] for agent in turn.agents}
-        if not turn.agents:
+        # Mostly the same agents are there as before, and then so is what they see.
+        same = len(agents) == len(everything) == len(reached)
+        self.rows = reached if same else {agent: everything[agent] for agent in agents}
+        if over:
             self.scores = {}
 
     def _begin(self, seed: int | None) -> None:
@@ -187,9 +200,11 @@ class World(Reactor):
 
     def _encoded(self, observations: ByAgent) -> ByAgent:
         # A copy: environments may go on writing into what they gave.
+        if self.plain:
+            return {agent: np.array(seen) for agent, seen in observations.items()}
         return {
-            agent: np.array(self.encoders[agent].one(observation))
-            for agent, observation in observations.items()
+            agent: np.array(self.encoders[agent].one(seen))
+            for agent, seen in observations.items()
         }
 
     # -- between turns ----------------------------------------------------------------
