@@ -190,7 +190,7 @@ void Scheduler::execute(Worker& worker, ReactionId reaction) {
         deadline != kNoDeadline &&
         (deadline == 0 || host_.late(reaction, add_time(now_.time, deadline)));
     const bool shared = pool_ && pool_->is_open();
-    if (shared) worker.shared_cost += costs_.recent(reaction);
+    if (shared) worker.shared_cost += costs_.alone(reaction);
     worker.reaction = reaction;
     if (options_.trace) worker.notes.begin(trace_key(plan.level, reaction), missed);
     bool ok = true;
@@ -224,7 +224,7 @@ auto Scheduler::invoke(Worker& worker, ReactionId reaction, bool missed, bool sh
   const Time end = Clock::ticks_now();
   // Time behind an interpreter lock is mostly waiting, not cost.
   if (sampled && (!shared || !options_.one_at_a_time)) {
-    costs_.stop(reaction, end - begin);
+    costs_.stop(reaction, end - begin, shared);
   }
   if (timings_) timings_->note(worker.id, {epoch_, reaction, missed, begin, end});
   return ok;

@@ -50,3 +50,27 @@ TEST(the_average_follows_a_change) {
   for (int run = 0; run < 60; ++run) costs.stop(0, 0);
   CHECK(costs.recent(0) >= 0 && costs.recent(0) < 10);
 }
+
+TEST(what_others_were_in_the_way_of_does_not_count_as_alone) {
+  Costs costs(1);
+  CHECK(costs.start(0));
+  costs.stop(0, 1'000);
+  CHECK_EQ(costs.alone(0), 1'000);
+  for (int run = 0; run < 20; ++run) {
+    static_cast<void>(costs.start(0));
+    costs.stop(0, 9'000, true);
+  }
+
+  CHECK_EQ(costs.alone(0), 1'000);
+  CHECK(costs.recent(0) > 8'000);
+  costs.stop(0, 3'000, false);
+  CHECK_EQ(costs.alone(0), 2'000);
+}
+
+TEST(without_a_run_alone_the_others_tell) {
+  Costs costs(1);
+  CHECK(costs.start(0));
+  costs.stop(0, 5'000, true);
+
+  CHECK_EQ(costs.alone(0), 5'000);
+}

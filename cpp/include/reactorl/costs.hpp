@@ -21,6 +21,7 @@ class Costs {
     Counter<std::uint64_t> measured;  // of these
     Counter<Time> total;              // of the measured ones
     Time recent = 0;                  // moving average
+    Time alone = 0;                   // the same of runs with nobody beside
   };
 
   explicit Costs(std::size_t reactions) : entries_(reactions) {}
@@ -33,15 +34,25 @@ class Costs {
     e.runs.set(run + 1);
     return run < 8 || (run & 15U) == 0 || e.recent > 20'000;
   }
-  void stop(ReactionId reaction, Time spent) {
+  /// `shared`: other workers ran reactions meanwhile, and may have been in the way.
+  void stop(ReactionId reaction, Time spent, bool shared = false) {
     Entry& e = entries_[reaction];
     e.measured.add(1);
     e.total.add(spent);
     // The first run often pays for imports and caches: replace it, then average.
-    e.recent = e.measured.get() <= 2 ? spent : e.recent + (spent - e.recent) / 4;
+    const bool early = e.measured.get() <= 2;
+    e.recent = early ? spent : e.recent + (spent - e.recent) / 4;
+    if (!shared) {
+      e.alone = early || e.alone == 0 ? spent : e.alone + (spent - e.alone) / 2;
+    }
   }
   [[nodiscard]] auto recent(ReactionId reaction) const -> Time {
     return entries_[reaction].recent;
+  }
+  /// What it takes with nobody beside, as far as that is known.
+  [[nodiscard]] auto alone(ReactionId reaction) const -> Time {
+    const Entry& e = entries_[reaction];
+    return e.alone != 0 ? e.alone : e.recent;
   }
   [[nodiscard]] auto entry(ReactionId reaction) const -> const Entry& {
     return entries_[reaction];

@@ -51,7 +51,7 @@ class Gain {
   }
 
  private:
-  static constexpr double kPaid = 0.8;
+  static constexpr double kPaid = 0.95;
   static constexpr std::uint32_t kNoise = 4;
   static constexpr std::uint32_t kRefresh = 256;
   static constexpr Time kAbsurd = 10;
