@@ -34,14 +34,14 @@ class WholeWatch:
         self.compared_at = dropped + rounds
         self.compared_rounds = dropped + rounds
         self.turn = turn
-        self._dropped = dropped
-        self._rounds = rounds
+        self.dropped = dropped
+        self.rounds = rounds
         self._wall = self._cpu = 0.0
 
     def tick(self, seen: object = None) -> bool:
         """Count a round; return whether another one is to follow."""
         self.count += 1
-        if self.count == self._dropped:
+        if self.count == self.dropped:
             going_on = self.turn(None)
             self._cpu, self._wall = time.process_time(), time.perf_counter()
             return going_on
@@ -50,7 +50,7 @@ class WholeWatch:
         wall = time.perf_counter() - self._wall
         cpu = time.process_time() - self._cpu
         self.digest = digest(seen)
-        return self.turn(Slice(self._rounds, wall, cpu))
+        return self.turn(Slice(self.rounds, wall, cpu))
 
 
 def make_watch(
