@@ -18,7 +18,7 @@ ROWS = [
     {"_decl"},
     {"_program", "trace"},
     {"_runtime"},
-    {"lf", "diagram", "testing"},
+    {"lf", "diagram", "dashboard", "testing"},
     {"rl"},
     {"cli"},
     {"__main__"},

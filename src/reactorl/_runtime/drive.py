@@ -134,6 +134,11 @@ class Session:
                     self._at_end(ended)
 
     @property
+    def program(self) -> Program:
+        """What is driven."""
+        return self._live.program
+
+    @property
     def tag(self) -> Tag:
         """The last tag that was run, elapsed since the start."""
         return self._live.now()

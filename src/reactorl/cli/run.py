@@ -7,6 +7,7 @@ import argparse
 import sys
 import time
 import warnings
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -14,6 +15,7 @@ from reactorl.cli.failures import explain, show
 from reactorl.cli.keeping import Keeper
 from reactorl.cli.run_options import add_options
 from reactorl.cli.terminal import say
+from reactorl.cli.watching import shown
 from reactorl.lf.diagnostics import Report
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ examples:
   reactorl run hello.lf --fast --timeout 5 s       two words, or '5 s'
   reactorl run hello.lf --workers 2 --seed 1 --trace hello.trace
   reactorl run hello.lf --timing hello.times       for 'reactorl trace'
+  reactorl run hello.lf --dashboard                watch it in a browser
 
 exit status: 0 at a normal end, 1 after an exception in a body, n after exit(n)
 in a body, 2 if the program is wrong and was not started.
@@ -111,20 +114,27 @@ def _run(loaded: Loaded, program: Program, args: argparse.Namespace) -> int:
     tracepoints.enabled = trace is not None
     workers = _either(args.workers, properties.workers)
     keeper = Keeper(trace, args.timing)
-    result = run(
-        program,
-        workers=min(workers, MOST_WORKERS) if workers else None,
-        fast=_either(args.fast, properties.fast) or False,
-        timeout=_either(args.timeout, properties.timeout),
-        keepalive=_either(args.keepalive, loaded.keepalive),
-        seed=args.seed or 0,
-        trace="values" if trace is not None else False,
-        check=args.check,
-        start_time=_start_time(args.start_time_multiple),
-        freeze=False,
-        timing=args.timing is not None,
-        at_end=lambda ended: keeper.keep(ended, tracepoints),
-    )
+    facts = [("file", str(args.file))]
+    with (
+        shown(program, title=main.name, facts=facts)
+        if args.dashboard
+        else nullcontext()
+    ) as dashboard:
+        result = run(
+            program,
+            workers=min(workers, MOST_WORKERS) if workers else None,
+            fast=_either(args.fast, properties.fast) or False,
+            timeout=_either(args.timeout, properties.timeout),
+            keepalive=_either(args.keepalive, loaded.keepalive),
+            seed=args.seed or 0,
+            trace="values" if trace is not None else False,
+            check=args.check,
+            start_time=_start_time(args.start_time_multiple),
+            freeze=False,
+            timing=args.timing is not None,
+            at_start=None if dashboard is None else dashboard.watch,
+            at_end=lambda ended: keeper.keep(ended, tracepoints),
+        )
     if keeper.failed:
         return 1
     if (args.logging or properties.logging) in ("info", "log", "debug"):

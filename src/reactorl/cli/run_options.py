@@ -70,6 +70,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "trace'; it may be the file of --trace, which then has both",
     )
     ours.add_argument(
+        "--dashboard",
+        action="store_true",
+        help="serve a page that shows the run, for this machine only; the link is said "
+        "on stderr",
+    )
+    ours.add_argument(
         "--check",
         action="store_true",
         help="find values that are changed after they were sent; slow",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 DESCRIPTION = """\
 Train an algorithm on an environment. The run gets a directory in runs/ for its
 configuration, its numbers (metrics.csv, and for TensorBoard), its newest
-checkpoint and its curve.
+checkpoint, its curve, and a report to look at (report.html).
 
 algorithms:
   dqn         a few actions; double, target network, prioritised replay
@@ -35,6 +35,7 @@ EPILOG = """\
 examples:
   reactorl train dqn --env-id CartPole-v1 --seed 1 --workers 2
   reactorl train ppo --env-id Pendulum-v1 --gamma 0.9 --reward-scale 0.1
+  reactorl train dqn --dashboard                watch it in a browser
   reactorl train dqn --resume runs/CartPole-v1__dqn__1__1700000000
 
 exit status: 0 when the training is over, 130 after Ctrl-C (a checkpoint was
@@ -66,6 +67,9 @@ class Options:
     memory for every round, and time for telling arrays apart."""
     timing: bool = False
     """Whether to measure how long reactions take, for 'reactorl trace RUN'."""
+    dashboard: bool = False
+    """Whether to serve a page that shows the training, for this machine only; the link
+    is said at the start."""
     track: bool = False
     """Whether to send the numbers to Weights & Biases (pip install wandb), too."""
     wandb_project_name: str = "reactorl"

@@ -12,10 +12,13 @@ from reactorl import ReactorlError
 from reactorl.cli.failures import explain, fail
 from reactorl.cli.keeping import Keeper
 from reactorl.cli.progress import Display, Progress, duration, table
+from reactorl.cli.reporting import leave_report
 from reactorl.cli.terminal import say
 from reactorl.cli.train import check_options, tracked
+from reactorl.cli.watching import shown
 from reactorl.rl.training.checkpoint import read_checkpoint, replace, write_checkpoint
 from reactorl.rl.training.curves import draw, read_curve
+from reactorl.rl.training.fingerprint import weights_digest
 from reactorl.rl.training.flow import Run
 from reactorl.rl.training.logs import FINAL, RETURN, Logs, numbers
 from reactorl.rl.training.rundir import RunDirectory
@@ -24,9 +27,12 @@ from reactorl.rl.training.scoring import play
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from reactorl import Program, Watch
     from reactorl.cli.train import Options
+    from reactorl.dashboard import Dashboard, Feed
     from reactorl.rl.algo.settings import Settings
     from reactorl.rl.training.flow import Flow
+    from reactorl.rl.training.report import Phase
 
 FINAL_SEED = 2_000_000
 """What the final score adds to the seed: neither training nor evaluation play these."""
@@ -71,6 +77,8 @@ def train(
             return fail(f"{what}. {training.last_checkpoint}", 1)
         except ReactorlError as error:
             say(explain(error))
+            with suppress(OSError):
+                training.report("failed")
             return fail(f"the training failed. {training.last_checkpoint}", 1)
 
 
@@ -90,7 +98,12 @@ class _Training:
         self.directory = directory
         self.saved = saved
         self.track = track
-        self.kept = 0 if saved is None else int(saved["round"])
+        self.kept = self.done = 0 if saved is None else int(saved["round"])
+        self.program: Program | None = None
+        self.dashboard: Dashboard | None = None
+        self.seconds = 0.0
+        self.digest = ""
+        self.scores: Sequence[float] = ()
 
     @property
     def last_checkpoint(self) -> str:
@@ -117,14 +130,18 @@ class _Training:
                 saved=self.saved,
                 trace="values" if options.trace else False,
                 timing=options.timing,
+                at_start=self._watch,
                 at_end=keeper.keep,
             )
             self.saved = None  # the run has it
+            self.program = run.session.program
+            feed = self._begin_to_show(stack)
             logs = Logs(
                 self.directory.path,
                 rounds=flow.rounds,
                 done=self.kept * steps,
                 track=self.track,
+                also=None if feed is None else feed.number,
             )
             stack.callback(logs.close)
             every = max(1, options.checkpoint_every // steps)
@@ -134,23 +151,69 @@ class _Training:
                     while run.done < flow.rounds and not asked:
                         found = run.step()
                         logs.add(found, found.number * steps)
+                        if feed is not None:
+                            feed.steps = found.number * steps
                         progress.add(found)
                         display.update()
+                        self.done, self.seconds = run.done, logs.seconds
                         if found.number % every == 0:
                             self._keep(run, logs)
                     if asked:
                         progress.note = "stopping: writing a checkpoint"
+                        self._note(progress.note)
                 self._keep(run, logs)
                 weights = run.weights
             over = run.done == flow.rounds
-            score = self._final(weights, logs, run.done * steps) if over else None
-            seconds = logs.seconds
+            if over:
+                self._final(weights, logs, run.done * steps)
+            elif self.dashboard is not None:
+                self.dashboard.end("stopped")
+            self.seconds, self.digest = logs.seconds, weights_digest(weights)
             logs.flush()
         self._draw()
-        self._summary(progress, score, seconds, over=over)
+        self.report("ended" if over else "stopped")
+        self._summary(progress, over=over)
         if keeper.failed:
             return 1
         return 0 if over else 128 + asked[0]
+
+    def _begin_to_show(self, stack: ExitStack) -> Feed | None:
+        """Serve a dashboard, if it is wanted; return what to tell numbers to."""
+        if not self.options.dashboard:
+            return None
+        assert self.program is not None
+        flow, path = self.flow, self.directory.path
+        self.dashboard = stack.enter_context(
+            shown(
+                self.program,
+                title=self._title,
+                facts=[("run", path.name), ("seed", str(flow.seed))],
+                steps=flow.rounds * flow.steps_per_round,
+                hears=["stdout"],
+            )
+        )
+        if self.dashboard is None:
+            return None
+        feed = self.dashboard.feed
+        feed.steps = self.kept * flow.steps_per_round
+        if self.kept:
+            for step, _, key, value in numbers(self.directory.metrics):
+                if step <= feed.steps:
+                    feed.number(step, key, value)
+            feed.note(f"goes on from step {feed.steps:,}")
+        return feed
+
+    def _watch(self, watch: Watch) -> None:
+        if self.dashboard is not None:
+            self.dashboard.watch(watch)
+
+    def _note(self, text: str) -> None:
+        if self.dashboard is not None:
+            self.dashboard.feed.note(text)
+
+    @property
+    def _title(self) -> str:
+        return f"{self.flow.algorithm.name} on {self.directory.env_id}"
 
     def _keeper(self) -> Keeper:
         """Return what keeps the trace and the times, of the rounds from here."""
@@ -170,10 +233,12 @@ class _Training:
         logs.flush()
         write_checkpoint(self.directory.checkpoint, run.save(), self.flow)
         self.kept = run.done
+        self._note(f"checkpoint at step {self.kept * self.flow.steps_per_round:,}")
 
-    def _final(self, weights: Any, logs: Logs, step: int) -> Sequence[float] | None:  # noqa: ANN401
+    def _final(self, weights: Any, logs: Logs, step: int) -> None:  # noqa: ANN401
         if self.options.final_episodes < 1:
-            return None
+            return
+        self._note(f"playing {self.options.final_episodes} episodes for the score")
         episodes = play(
             self.flow.maker,
             self.flow.algorithm,
@@ -181,9 +246,10 @@ class _Training:
             episodes=self.options.final_episodes,
             seed=self.flow.seed + FINAL_SEED,
         )
-        scores = [episode.score for episode in episodes]
-        logs.number(step, FINAL, sum(scores) / len(scores))
-        return scores
+        self.scores = [episode.score for episode in episodes]
+        mean = sum(self.scores) / len(self.scores)
+        logs.number(step, FINAL, mean)
+        self._note(f"score {mean:.4g}")
 
     # -- what is left to see ----------------------------------------------------------
 
@@ -197,21 +263,28 @@ class _Training:
     def _draw(self) -> None:
         path = self.directory.path
         curve = read_curve(path.name, self.directory.metrics)
-        title = f"{self.flow.algorithm.name} on {self.directory.env_id}"
-        draw([curve], title, [path / "curve.png", path / "curve.svg"])
+        draw([curve], self._title, [path / "curve.png", path / "curve.svg"])
 
-    def _summary(
-        self,
-        progress: Progress,
-        scores: Sequence[float] | None,
-        seconds: float,
-        *,
-        over: bool,
-    ) -> None:
-        path = self.directory.path
+    def report(self, phase: Phase) -> None:
+        """Leave the report in the run's directory, if there is something to tell."""
+        if self.program is not None:
+            leave_report(
+                self.directory,
+                self.flow,
+                self.program,
+                phase=phase,
+                rounds=self.done,
+                seconds=self.seconds,
+                workers=self.options.workers,
+                digest=self.digest,
+                scores=self.scores,
+            )
+
+    def _summary(self, progress: Progress, *, over: bool) -> None:
+        path, scores = self.directory.path, self.scores
         rows = [
             *(r for r in progress.rows if r[0] in ("steps", "return, last 100")),
-            ("time", duration(seconds)),
+            ("time", duration(self.seconds)),
         ]
         if scores:
             mean, least = sum(scores) / len(scores), min(scores)
@@ -220,6 +293,7 @@ class _Training:
                 ("score", f"{mean:.4g}, mean of {many} episodes (least {least:g})")
             )
         rows += [
+            ("report", str(path / "report.html")),
             ("curve", str(path / "curve.png")),
             ("dataflow", str(path / "dataflow.md")),
             ("TensorBoard", f"tensorboard --logdir {path.parent}"),
@@ -231,8 +305,9 @@ class _Training:
         if not over:
             name = self.directory.config["algorithm"]
             rows.append(("go on", f"reactorl train {name} --resume {path}"))
-        what = f"{self.flow.algorithm.name} on {self.directory.env_id}"
-        print(f"{what}: {'done' if over else 'stopped'}\n{table(rows)}", flush=True)
+        print(
+            f"{self._title}: {'done' if over else 'stopped'}\n{table(rows)}", flush=True
+        )
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from reactorl.rl.training.checkpoint import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from reactorl.rl.training.flow import Round
@@ -42,6 +42,7 @@ class Logs:
         rounds: How many there will be.
         done: After how many steps the run goes on; 0: it begins.
         track: A run of W&B, to send the same numbers to.
+        also: Told every number, too: the step, the key, the value.
 
     Raises:
         OSError: Nothing can be written there.
@@ -54,6 +55,7 @@ class Logs:
         rounds: int,
         done: int = 0,
         track: Any = None,  # noqa: ANN401
+        also: Callable[[int, str, float], object] | None = None,
     ) -> None:
         from tensorboardX import SummaryWriter
 
@@ -69,6 +71,7 @@ class Logs:
             str(directory), purge_step=done + 1 if done else None, flush_secs=10
         )
         self._track = track
+        self._also = also
         self._last = (time.monotonic(), done)
 
     @property
@@ -98,6 +101,8 @@ class Logs:
         self._board.add_scalar(key, value, step)
         if self._track is not None:
             self._track.log({key: value}, step=step)
+        if self._also is not None:
+            self._also(step, key, float(value))
 
     def flush(self) -> None:
         """Let everything so far be seen by others."""

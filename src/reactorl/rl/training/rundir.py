@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from reactorl import ReactorlError
 from reactorl.rl.training.checkpoint import replace
 from reactorl.rl.training.identity import described, versions
+from reactorl.rl.training.revision import revision
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -76,6 +77,7 @@ class RunDirectory:
             },
             "command": list(command),
             "versions": dict(versions()),
+            "revision": revision(),
             "began": now,
         }
         env = settings.env_id.replace("/", "-").replace(":", "-")

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What happened lately: from counters at two moments to speeds and shares."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from reactorl import Sample
+
+WINDOW = 2.0
+"""How many seconds "lately" is, about."""
+MOST = 500
+"""How many reactions are told of, the busiest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Busy:
+    """What a reaction did lately.
+
+    Attributes:
+        reaction: Its id.
+        share: For which part of the time it ran, about: what it took is estimated from
+            the runs that were measured.
+        rate: How often a second it ran.
+        mean: Seconds that a run takes.
+    """
+
+    reaction: int
+    share: float
+    rate: float
+    mean: float
+
+
+class Lately:
+    """The last few samples."""
+
+    def __init__(self) -> None:
+        self._samples: deque[tuple[Sample, int]] = deque()
+
+    def add(self, sample: Sample, steps: int) -> None:
+        """Add a sample, and how many steps of environments there were by then."""
+        if self._samples and sample.at <= self._samples[-1][0].at:
+            return  # the run is over: what was lately stays
+        self._samples.append((sample, steps))
+        while len(self._samples) > 2 and sample.at - self._samples[1][0].at >= WINDOW:
+            self._samples.popleft()
+
+    @property
+    def _ends(self) -> tuple[Sample, Sample, float]:
+        before, now = self._samples[0][0], self._samples[-1][0]
+        return before, now, max(now.at - before.at, 1e-9)
+
+    @property
+    def latest(self) -> float:
+        """When the last one was taken."""
+        return self._ends[1].at
+
+    @property
+    def steps_rate(self) -> float:
+        """Steps of environments a second."""
+        return (self._samples[-1][1] - self._samples[0][1]) / self._ends[2]
+
+    @property
+    def tags_rate(self) -> float:
+        """Tags a second."""
+        before, now, passed = self._ends
+        return (now.tags - before.tags) / passed
+
+    @property
+    def events_rate(self) -> float:
+        """Events a second."""
+        before, now, passed = self._ends
+        return (now.events - before.events) / passed
+
+    @property
+    def workers(self) -> list[float | None]:
+        """For which part of the time each worker's thread had a core, if known."""
+        before, now, passed = self._ends
+        return [
+            None if new is None else max(0.0, (new - (old or 0.0)) / passed)
+            for old, new in zip(before.cpu, now.cpu, strict=True)
+        ]
+
+    def busy(self) -> list[Busy]:
+        """Return what reactions did, the busiest first."""
+        before, now, passed = self._ends
+        old, new = before.costs, now.costs
+        found = []
+        for reaction in range(len(new) // 3):
+            k = 3 * reaction
+            runs = new[k] - old[k]
+            if not runs:
+                continue
+            # Short reactions are sampled, and may not have been of late.
+            measured, total = new[k + 1] - old[k + 1], new[k + 2] - old[k + 2]
+            if not measured:
+                measured, total = new[k + 1], new[k + 2]
+            mean = total / measured / 1e9 if measured else 0.0
+            found.append(Busy(reaction, runs * mean / passed, runs / passed, mean))
+        found.sort(key=lambda b: (-b.share, b.reaction))
+        return found[:MOST]

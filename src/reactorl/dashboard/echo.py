@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hearing what a program prints, while it is printed as before."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import TextIO
+
+_LONGEST = 10_000
+
+
+class Echo:
+    """A stream like another one, whose whole lines are also told to ``hear``."""
+
+    def __init__(self, stream: TextIO, hear: Callable[[str], None]) -> None:
+        self._stream = stream
+        self._hear = hear
+        self._begun: dict[int, str] = {}  # by thread: their lines do not mix
+
+    def write(self, text: str) -> int:
+        """Write text."""
+        written = self._stream.write(text)
+        me = threading.get_ident()
+        *lines, rest = (self._begun.get(me, "") + text).split("\n")
+        self._begun[me] = rest[:_LONGEST]
+        for line in lines:
+            self._hear(line)
+        return written
+
+    def writelines(self, lines: Any) -> None:  # noqa: ANN401
+        """Write several texts."""
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+        return getattr(self._stream, name)
+
+
+@contextmanager
+def heard(hear: Callable[[str], None], *names: str) -> Iterator[None]:
+    """Let ``hear`` have the lines that go to streams of ``sys``, by their names."""
+    before = {name: getattr(sys, name) for name in names}
+    echoes = {name: Echo(stream, hear) for name, stream in before.items() if stream}
+    for name, echo in echoes.items():
+        setattr(sys, name, echo)
+    try:
+        yield
+    finally:
+        for name, echo in echoes.items():
+            if getattr(sys, name) is echo:  # unless somebody else took it meanwhile
+                setattr(sys, name, before[name])

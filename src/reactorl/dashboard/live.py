@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of the dashboard: what is fixed while the run goes on."""
+
+from __future__ import annotations
+
+from html import escape
+from string import Template
+from typing import TYPE_CHECKING
+
+from reactorl.dashboard.document import Document, asset, document, json_in_page
+from reactorl.diagram import html_parts, scene
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reactorl import Program
+
+_SCRIPTS = ("chart.js", "live.js")
+
+
+def live_page(
+    program: Program, *, title: str, facts: Sequence[tuple[str, str]] = ()
+) -> Document:
+    """Return the page.
+
+    Args:
+        program: What runs.
+        title: What stands above everything.
+        facts: Names and values that stand below it.
+    """
+    picture = html_parts(scene(program))
+    reactions = [program.reaction_name(r.id) for r in program.reactions]
+    body = Template(asset("live.html")).substitute(
+        title=escape(title),
+        facts=" ".join(
+            f"<span><i>{escape(name)}</i> {escape(value)}</span>"
+            for name, value in facts
+        ),
+        picture=picture.body,
+        reactions=json_in_page(reactions),
+    )
+    ours = "\n".join(asset(name) for name in _SCRIPTS)
+    return document(
+        title=f"{title} - ReactoRL",
+        style=asset("base.css") + asset("live.css") + picture.style,
+        body=body,
+        scripts=[picture.script, f'(() => {{\n"use strict";\n{ours}}})();\n'],
+        connects=True,
+    )

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A web server for one page on this machine, for whoever has the link.
+
+It listens on the loopback interface only. The link has a secret in it, which every
+request must have, too; and requests that were meant for another host, to which a name
+of somebody's own may lead a browser here, are refused. It answers, and changes nothing.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+import socketserver
+import threading
+from contextlib import suppress
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Callable
+
+    from reactorl.dashboard.board import Board
+    from reactorl.dashboard.document import Document
+
+LOOPBACK = "127.0.0.1"
+MOST_CONNECTIONS = 32
+HEARTBEAT = 5.0
+"""After how many seconds without news something is sent, to see who is still there."""
+_HEADERS = (
+    ("Cache-Control", "no-store"),
+    ("Connection", "close"),
+    ("Cross-Origin-Opener-Policy", "same-origin"),
+    ("Cross-Origin-Resource-Policy", "same-origin"),
+    ("Referrer-Policy", "no-referrer"),
+    ("X-Content-Type-Options", "nosniff"),
+    ("X-Frame-Options", "DENY"),
+)
+
+
+class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
+    """Listens; whoever has it accepts connections with ``handle_request``.
+
+    Args:
+        board: What is shown.
+        page: The page that shows it.
+    """
+
+    daemon_threads = True
+    allow_reuse_address = True
+    timeout = 0.0  # handle_request is called when there is one
+
+    def __init__(self, board: Board, page: Document) -> None:
+        self.board = board
+        self.page = page
+        self.token = secrets.token_urlsafe(24)
+        self._open: dict[threading.Thread, socket.socket] = {}
+        self._lock = threading.Lock()
+        super().__init__((LOOPBACK, 0), Handler)
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        return int(self.server_address[1])
+
+    @property
+    def link(self) -> str:
+        """The address of the page, with the secret."""
+        return f"http://{LOOPBACK}:{self.port}/{self.token}/"
+
+    def process_request(self, request: Any, client_address: Any) -> None:  # noqa: ANN401
+        """Let a thread answer, unless there are too many already."""
+        thread = threading.Thread(
+            target=self._serve,
+            args=(request, client_address),
+            name="reactorl-dashboard-reader",
+            daemon=True,
+        )
+        with self._lock:
+            if len(self._open) >= MOST_CONNECTIONS:
+                self.shutdown_request(request)
+                return
+            self._open[thread] = request
+        thread.start()
+
+    def _serve(self, request: Any, client_address: Any) -> None:  # noqa: ANN401
+        try:
+            self.process_request_thread(request, client_address)
+        finally:
+            with self._lock:
+                self._open.pop(threading.current_thread(), None)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401
+        """Say nothing: somebody closed a page, or sent nonsense."""
+
+    def close(self, patience: float) -> None:
+        """Stop listening; end all threads, which get so many seconds for their last."""
+        self.server_close()
+        with self._lock:
+            waiting = list(self._open.items())
+        for thread, _ in waiting:
+            thread.join(patience)
+        for thread, connection in waiting:
+            if thread.is_alive():
+                with suppress(OSError):
+                    connection.shutdown(2)
+        for thread, _ in waiting:
+            thread.join(patience)
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Answers one request."""
+
+    server: Server
+    protocol_version = "HTTP/1.1"
+    timeout = 10  # for requests that do not come, and readers that do not read
+
+    def do_GET(self) -> None:
+        """Answer, if the link is right."""
+        port = self.server.port
+        ours = [[f"{LOOPBACK}:{port}"], [f"localhost:{port}"]]
+        if self.headers.get_all("Host") not in ours:
+            self._refuse(HTTPStatus.FORBIDDEN)
+            return
+        _, token, *rest = *self.path.partition("?")[0].split("/"), ""
+        given = token.encode("utf-8", "surrogateescape")
+        if not hmac.compare_digest(given, self.server.token.encode()):
+            self._refuse(HTTPStatus.FORBIDDEN)
+            return
+        answers: dict[tuple[str, ...], Callable[[], None]] = {
+            ("",): self._page,
+            ("", ""): self._page,
+            ("events", ""): self._events,
+        }
+        answers.get(tuple(rest), lambda: self._refuse(HTTPStatus.NOT_FOUND))()
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+        if name.startswith("do_"):  # any other method
+            return lambda: self._refuse(HTTPStatus.METHOD_NOT_ALLOWED)
+        raise AttributeError(name)
+
+    def _page(self) -> None:
+        page = self.server.page
+        self._answer(HTTPStatus.OK, "text/html", page.text, policy=page.policy)
+
+    def _events(self) -> None:
+        """Send what is new until there is no more, or nobody reads it."""
+        self._head(HTTPStatus.OK, "text/event-stream")
+        board, seen, over = self.server.board, 0, False
+        board.enter()
+        try:
+            self.wfile.write(b"retry: 2000\n\n")
+            while not over:
+                seen, news, over = board.news(seen, HEARTBEAT)
+                self.wfile.write(b"data: " + news.encode() + b"\n\n")
+            self.wfile.write(b"event: over\ndata: {}\n\n")
+        finally:
+            board.leave()
+
+    # -- answers ----------------------------------------------------------------------
+
+    def _refuse(self, status: HTTPStatus) -> None:
+        more = [("Allow", "GET")] if status == HTTPStatus.METHOD_NOT_ALLOWED else []
+        text = f"{status.value} {status.phrase}\n"
+        self._answer(status, "text/plain", text, more=more)
+
+    def _answer(
+        self,
+        status: HTTPStatus,
+        kind: str,
+        text: str,
+        *,
+        policy: str = "default-src 'none'",
+        more: list[tuple[str, str]] | None = None,
+    ) -> None:
+        body = text.encode()
+        length = ("Content-Length", str(len(body)))
+        self._head(status, kind, policy, [length, *(more or [])])
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def _head(
+        self,
+        status: HTTPStatus,
+        kind: str,
+        policy: str = "default-src 'none'",
+        more: list[tuple[str, str]] | None = None,
+    ) -> None:
+        self.close_connection = True
+        self.send_response(status)
+        self.send_header("Content-Type", f"{kind}; charset=utf-8")
+        self.send_header("Content-Security-Policy", f"{policy}; frame-ancestors 'none'")
+        for name, value in (*_HEADERS, *(more or [])):
+            self.send_header(name, value)
+        self.end_headers()
+
+    def send_error(self, code: int, *_: Any, **__: Any) -> None:  # noqa: ANN401
+        """Answer what is no request; nothing of it comes back."""
+        self.command = self.command or ""
+        self.requestline = ""
+        self.request_version = self.protocol_version
+        self._refuse(HTTPStatus(code))
+
+    def version_string(self) -> str:
+        """Say who answers, and no more."""
+        return "reactorl"
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing: a request has the secret in it."""

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The dashboard of a run: looks at it a few times a second, and serves a page."""
+
+from __future__ import annotations
+
+import selectors
+import socket
+import threading
+import time
+from typing import TYPE_CHECKING, Final, Literal, Self, TypeAlias
+
+from reactorl.dashboard.board import Board
+from reactorl.dashboard.feed import Feed
+from reactorl.dashboard.live import live_page
+from reactorl.dashboard.server import Server
+from reactorl.dashboard.state import State
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reactorl import Program, Watch
+
+EVERY: Final = 0.25
+"""How many seconds from one look to the next, at least."""
+SELDOM: Final = 200
+"""A look is followed by a pause this many times as long, at least: 0.5 % of a core."""
+CURVES_EVERY: Final = 1.0
+PATIENCE: Final = 1.0
+"""How many seconds readers get for the last state."""
+Phase: TypeAlias = Literal["running", "ended", "stopped", "failed"]
+_ENDS: Final[dict[type | None, Phase]] = {
+    None: "ended",
+    SystemExit: "ended",
+    KeyboardInterrupt: "stopped",
+}
+
+
+class Dashboard:
+    """Serves a page that shows a run; a context manager.
+
+    Give ``watch`` to the run as its ``at_start``. Looking only reads counters that the
+    run keeps anyway, from a thread of its own: results are the same, and closing the
+    page changes nothing. When the ``with`` statement ends, the page says so and keeps
+    what it shows; port and threads are gone.
+
+    Example:
+        >>> with Dashboard(elaborate(Main), title="Main") as dashboard:
+        ...     print(dashboard.link)
+        ...     run(Main, at_start=dashboard.watch)
+
+    Args:
+        program: What will run, for the picture.
+        title: What stands above everything.
+        facts: Names and values that stand below it.
+        feed: Where the run says what counters do not tell.
+
+    Raises:
+        OSError: No port can be had.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        *,
+        title: str,
+        facts: Sequence[tuple[str, str]] = (),
+        feed: Feed | None = None,
+    ) -> None:
+        self.feed = Feed() if feed is None else feed
+        self._state = State(self.feed)
+        self._board = Board()
+        page = live_page(program, title=title, facts=facts)
+        self._server = Server(self._board, page)
+        self._watch: Watch | None = None
+        self._phase: Phase = "running"
+        self._note = ""
+        self._listening, self._waker = socket.socketpair()
+        self._thread = threading.Thread(
+            target=self._work, name="reactorl-dashboard", daemon=True
+        )
+        self._closed = False
+
+    @property
+    def link(self) -> str:
+        """The address of the page; who has it can look."""
+        return self._server.link
+
+    def watch(self, watch: Watch) -> None:
+        """Look at this run from now on."""
+        self._watch = watch
+
+    def end(self, phase: Phase, note: str = "") -> None:
+        """Say how the run ended; before the ``with`` statement does."""
+        self._phase, self._note = phase, note
+
+    def __enter__(self) -> Self:
+        """Begin to look, and to serve."""
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Show the last state, and end everything."""
+        if self._phase == "running":
+            self._phase = _ENDS.get(kind, "failed")
+        self.close()
+
+    def close(self) -> None:
+        """End everything; as at the end of the ``with`` statement."""
+        if self._closed:
+            return
+        self._closed = True
+        self._waker.send(b"!")
+        if self._thread.ident is not None:
+            self._thread.join()
+        self._server.close(PATIENCE)
+        self._waker.close()
+        self._listening.close()
+
+    # -- the thread -------------------------------------------------------------------
+
+    def _work(self) -> None:
+        curves_at = looked = 0.0
+        pause = EVERY
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._server, selectors.EVENT_READ)
+            selector.register(self._listening, selectors.EVENT_READ)
+            while True:
+                due = looked + pause - time.monotonic()
+                ready = {key.fileobj for key, _ in selector.select(max(due, 0.0))}
+                if self._listening in ready:
+                    self._show(curves=True, work=True, over=True)
+                    return
+                if self._server in ready:
+                    self._server.handle_request()
+                began = time.monotonic()
+                if began - looked < pause:
+                    continue
+                curves = began - curves_at >= CURVES_EVERY
+                curves_at = began if curves else curves_at
+                self._show(curves=curves, work=self._board.readers > 0)
+                looked = time.monotonic()
+                pause = max(EVERY, SELDOM * (looked - began))
+
+    def _show(self, *, curves: bool, work: bool, over: bool = False) -> None:
+        state = self._state
+        state.take(self._watch)
+        shown: dict[str, object] = {"now": state.now(self._phase, self._note)}
+        if work:
+            shown["work"] = state.work()
+        if curves:
+            shown["charts"] = state.charts()
+        log = state.log()
+        if log is not None:
+            shown["log"] = log
+        self._board.show(over=over, **shown)

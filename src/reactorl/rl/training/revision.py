@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which revision of the user's code is in the current directory, if Git knows."""
+
+from __future__ import annotations
+
+import subprocess
+
+
+def revision() -> str:
+    """Return the commit, with a note if files differ from it; empty: none is known."""
+    commit = _git("rev-parse", "HEAD")
+    if not commit:
+        return ""
+    changed = _git("status", "--porcelain", "--untracked-files=no")
+    return f"{commit} with changes" if changed else commit
+
+
+def _git(*words: str) -> str:
+    try:
+        done = subprocess.run(
+            ["git", *words], capture_output=True, text=True, timeout=5, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.strip()
