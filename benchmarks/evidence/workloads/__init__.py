@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from benchmarks.evidence.workload import Workload
 
-NAMES = ("actors", "object_size", "gym", "atari", "q_learning", "reactors", "workers")
+NAMES = ("actors", "object_size", "gym", "atari", "q_learning", "agents", "reactors", "workers")
 """In the order of the report."""
 
 
