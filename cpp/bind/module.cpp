@@ -140,10 +140,10 @@ auto cost_numbers(const Session& session) -> nb::bytes {
   const Costs& costs = session.scheduler().costs();
   for (ReactionId r = 0; r < session.reactions(); ++r) {
     const Costs::Entry& e = costs.entry(r);
-    for (const std::uint64_t n : {e.runs.get(), e.measured.get()}) {
+    for (const std::uint64_t n : {e.runs.get(), e.measured.get() + e.waiting.get()}) {
       numbers.push_back(static_cast<std::int64_t>(n));
     }
-    numbers.push_back(e.total.get());
+    numbers.push_back(e.total.get() + e.waiting_total.get());
   }
   return as_bytes(numbers);
 }
@@ -440,8 +440,8 @@ NB_MODULE(_core, m) {
            "Per worker the clock of its thread's processor time, 0 where there is none "
            "(the caller's, or not started). For any thread.")
       .def("costs", &cost_numbers, nb::sig("def costs(self) -> bytes"),
-           "Per reaction runs, measured runs, and nanoseconds of the measured ones, as "
-           "64-bit numbers. For any thread.")
+           "Per reaction runs, timed runs, and nanoseconds of the timed ones, waiting "
+           "for an interpreter lock included, as 64-bit numbers. For any thread.")
       .def(
           "cost",
           [](const Session& s, std::uint32_t r) {

@@ -223,7 +223,9 @@ auto Scheduler::invoke(Worker& worker, ReactionId reaction, bool missed, bool sh
   const bool ok = host_.invoke(reaction, missed);
   const Time end = Clock::ticks_now();
   // Time behind an interpreter lock is mostly waiting, not cost.
-  if (sampled && (!shared || !options_.one_at_a_time)) {
+  if (sampled && shared && options_.one_at_a_time) {
+    costs_.stop_waiting(reaction, end - begin);
+  } else if (sampled) {
     costs_.stop(reaction, end - begin, shared);
   }
   if (timings_) timings_->note(worker.id, {epoch_, reaction, missed, begin, end});

@@ -169,7 +169,7 @@ class Session:
 
     def costs(self) -> bytes:
         """
-        Per reaction runs, measured runs, and nanoseconds of the measured ones, as 64-bit numbers. For any thread.
+        Per reaction runs, timed runs, and nanoseconds of the timed ones, waiting for an interpreter lock included, as 64-bit numbers. For any thread.
         """
 
     def cost(self, reaction: int) -> tuple[int, int, int]:

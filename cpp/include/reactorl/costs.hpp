@@ -20,6 +20,8 @@ class Costs {
     Counter<std::uint64_t> runs;
     Counter<std::uint64_t> measured;  // of these
     Counter<Time> total;              // of the measured ones
+    Counter<std::uint64_t> waiting;   // runs that were timed, but may have waited
+    Counter<Time> waiting_total;      // of these
     Time recent = 0;                  // moving average
     Time alone = 0;                   // the same of runs with nobody beside
   };
@@ -45,6 +47,13 @@ class Costs {
     if (!shared) {
       e.alone = early || e.alone == 0 ? spent : e.alone + (spent - e.alone) / 2;
     }
+  }
+  /// Instead of `stop`, where the time may be that of waiting for an interpreter lock:
+  /// it says when the reaction was under way, but not what it costs.
+  void stop_waiting(ReactionId reaction, Time spent) {
+    Entry& e = entries_[reaction];
+    e.waiting.add(1);
+    e.waiting_total.add(spent);
   }
   [[nodiscard]] auto recent(ReactionId reaction) const -> Time {
     return entries_[reaction].recent;

@@ -32,8 +32,8 @@ class Sample:
         cpu: Processor time of each worker's thread, in seconds; None where the system
             does not tell.
         costs: Three numbers for each reaction, in the order of ``program.reactions``:
-            how often it ran, how often that was measured, and how many nanoseconds it
-            took then.
+            how often it ran, how often that was timed, and how many nanoseconds it took
+            then, waiting for an interpreter lock included.
     """
 
     at: float
