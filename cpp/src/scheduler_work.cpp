@@ -251,7 +251,7 @@ void Scheduler::consider_help(LevelId level) {
   const Time worth = options_.one_at_a_time ? kWorthLocked
                      : pool_->alert() > 0   ? kWorthAlert
                                             : kWorthAsleep;
-  if (saved >= worth && gain_.worthwhile(Clock::ticks_now())) {
+  if (saved >= worth && gain_.worthwhile(Clock::ticks_now(), epoch_)) {
     call_for_help(std::min(plan_.workers, count) - 1);
   }
 }
@@ -264,7 +264,7 @@ void Scheduler::consider_help_beside(ReactionId reaction) {
     --vain_skip_[reaction];
     return;
   }
-  if (!gain_.worthwhile(Clock::ticks_now())) return;
+  if (!gain_.worthwhile(Clock::ticks_now(), epoch_)) return;
   helped_beside_ = reaction;
   call_for_help(std::min(plan_.workers, ready_.outstanding()) - 1);
 }

@@ -63,8 +63,10 @@ TEST(what_others_were_in_the_way_of_does_not_count_as_alone) {
 
   CHECK_EQ(costs.alone(0), 1'000);
   CHECK(costs.recent(0) > 8'000);
-  costs.stop(0, 3'000, false);
-  CHECK_EQ(costs.alone(0), 2'000);
+  costs.stop(0, 3'000);  // the first one is forgotten
+  CHECK_EQ(costs.alone(0), 3'000);
+  costs.stop(0, 5'000);
+  CHECK_EQ(costs.alone(0), 4'000);
 }
 
 TEST(without_a_run_alone_the_others_tell) {

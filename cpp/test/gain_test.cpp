@@ -1,11 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reactorl/gain.hpp"
 
+#include <vector>
+
 #include "check.hpp"
 
 using namespace reactorl;
 
 namespace {
+
+constexpr Time kMs = 1'000'000;
+
+auto number(Time now) -> Epoch { return static_cast<Epoch>(now / kMs); }
+
+/// Lets the time pass in which estimates are renewed often.
+void settle(Gain& gain, Time& now) {
+  for (int tag = 0; tag < 129; ++tag) {
+    now += kMs;
+    static_cast<void>(gain.worthwhile(now, number(now)));
+  }
+}
 
 /// How many of `tags` tags are shared if each phase shows `phase`; tags take a
 /// millisecond.
@@ -13,14 +27,12 @@ auto shared(Gain& gain, Gain::Phase phase, int tags, Time& now) -> int {
   int count = 0;
   for (int tag = 0; tag < tags; ++tag) {
     now += 1'000'000;
-    if (!gain.worthwhile(now)) continue;
+    if (!gain.worthwhile(now, number(now))) continue;
     ++count;
     gain.report(phase, now);
   }
   return count;
 }
-
-constexpr Time kMs = 1'000'000;
 
 }  // namespace
 
@@ -48,6 +60,7 @@ TEST(sharing_that_does_not_pay_is_tried_rarely_and_comes_back) {
 TEST(one_poor_measurement_is_noise_without_a_lock) {
   Gain gain(false);
   Time now = 0;
+  settle(gain, now);
   CHECK_EQ(shared(gain, {.alone = kMs, .together = 9 * kMs, .busy = 0}, 2, now), 2);
   CHECK_EQ(shared(gain, {.alone = kMs, .together = kMs, .busy = 0}, 9, now), 9);
   CHECK_EQ(shared(gain, {.alone = kMs, .together = 9 * kMs, .busy = 0}, 2, now), 2);
@@ -58,7 +71,7 @@ TEST(behind_a_lock_a_second_processor_shows_that_it_pays) {
   Time now = 0;
   const Gain::Phase releasing{.alone = 3 * kMs / 2, .together = kMs, .busy = 2 * kMs};
 
-  CHECK(shared(gain, releasing, 1'000, now) > 990);
+  CHECK(shared(gain, releasing, 1'000, now) > 980);
 }
 
 TEST(behind_a_lock_threads_that_take_turns_gain_nothing_though_estimates_vary) {
@@ -77,7 +90,7 @@ TEST(behind_a_lock_waiting_at_the_same_time_pays) {
   const Gain::Phase sleeping{.alone = 2 * kMs, .together = kMs, .busy = kMs / 10};
   const Gain::Phase in_turn{.alone = kMs, .together = kMs, .busy = kMs / 10};
 
-  CHECK(shared(gain, sleeping, 1'000, now) > 990);
+  CHECK(shared(gain, sleeping, 1'000, now) > 980);
   CHECK(shared(gain, in_turn, 1'000, now) < 10);
 }
 
@@ -86,7 +99,7 @@ TEST(nonsense_times_are_not_counted) {
   gain.report({.alone = 0, .together = 100, .busy = 100}, 0);
   gain.report({.alone = 100, .together = 0, .busy = 100}, 0);
 
-  CHECK(gain.worthwhile(1));
+  CHECK(gain.worthwhile(1, 1));
 }
 
 TEST(what_takes_ten_times_as_long_as_ever_is_no_measure_of_sharing) {
@@ -96,15 +109,33 @@ TEST(what_takes_ten_times_as_long_as_ever_is_no_measure_of_sharing) {
   const Gain::Phase releasing{.alone = 3 * kMs / 2, .together = kMs, .busy = 2 * kMs};
 
   CHECK_EQ(shared(gain, compiling, 1, now), 1);
-  CHECK(shared(gain, releasing, 1'000, now) > 990);
+  CHECK(shared(gain, releasing, 1'000, now) > 980);
 }
 
 TEST(without_a_lock_long_phases_are_tried_again_soon) {
   Gain gain(false);
   Time now = 0;
   const Gain::Phase slow{.alone = 20 * kMs, .together = 30 * kMs, .busy = 0};
+  settle(gain, now);
   CHECK_EQ(shared(gain, slow, 4, now), 4);
 
-  CHECK(!gain.worthwhile(now + 190 * kMs));
-  CHECK(gain.worthwhile(now + 201 * kMs));
+  CHECK(!gain.worthwhile(now + 190 * kMs, number(now) + 190));
+  CHECK(gain.worthwhile(now + 201 * kMs, number(now) + 201));
+}
+
+TEST(at_first_work_is_left_alone_often_to_see_what_it_takes) {
+  Gain gain(true);
+  const Gain::Phase paying{.alone = 3 * kMs, .together = kMs, .busy = 2 * kMs};
+  std::vector<int> left_alone;
+  for (int tag = 1; tag <= 40; ++tag) {
+    const bool first = gain.worthwhile(tag * kMs, static_cast<Epoch>(tag));
+    CHECK_EQ(gain.worthwhile(tag * kMs, static_cast<Epoch>(tag)), first);
+    if (first) {
+      gain.report(paying, tag * kMs);
+    } else {
+      left_alone.push_back(tag);
+    }
+  }
+
+  CHECK(left_alone == (std::vector<int>{2, 4, 8, 16, 32}));
 }

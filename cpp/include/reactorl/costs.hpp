@@ -24,6 +24,7 @@ class Costs {
     Counter<Time> waiting_total;      // of these
     Time recent = 0;                  // moving average
     Time alone = 0;                   // the same of runs with nobody beside
+    std::uint32_t runs_alone = 0;     // measured ones
   };
 
   explicit Costs(std::size_t reactions) : entries_(reactions) {}
@@ -42,10 +43,9 @@ class Costs {
     e.measured.add(1);
     e.total.add(spent);
     // The first run often pays for imports and caches: replace it, then average.
-    const bool early = e.measured.get() <= 2;
-    e.recent = early ? spent : e.recent + (spent - e.recent) / 4;
+    e.recent = e.measured.get() <= 2 ? spent : e.recent + (spent - e.recent) / 4;
     if (!shared) {
-      e.alone = early || e.alone == 0 ? spent : e.alone + (spent - e.alone) / 2;
+      e.alone = ++e.runs_alone <= 2 ? spent : e.alone + (spent - e.alone) / 2;
     }
   }
   /// Instead of `stop`, where the time may be that of waiting for an interpreter lock:
@@ -61,7 +61,7 @@ class Costs {
   /// What it takes with nobody beside, as far as that is known.
   [[nodiscard]] auto alone(ReactionId reaction) const -> Time {
     const Entry& e = entries_[reaction];
-    return e.alone != 0 ? e.alone : e.recent;
+    return e.runs_alone != 0 ? e.alone : e.recent;
   }
   [[nodiscard]] auto entry(ReactionId reaction) const -> const Entry& {
     return entries_[reaction];

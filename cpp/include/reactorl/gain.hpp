@@ -2,8 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 
+#include "reactorl/ids.hpp"
 #include "reactorl/tag.hpp"
 
 namespace reactorl {
@@ -25,11 +27,17 @@ class Gain {
   /// `one_at_a_time`: the interpreter lets only one thread run Python code.
   explicit Gain(bool one_at_a_time) : one_at_a_time_(one_at_a_time) {}
 
-  /// Whether to share work that begins `now`.
-  [[nodiscard]] auto worthwhile(Time now) -> bool {
+  /// Whether to share work of the tag numbered `tag` that begins `now`.
+  [[nodiscard]] auto worthwhile(Time now, Epoch tag) -> bool {
     if (now < resume_at_) return false;
-    // The estimate of "alone" ages while all work is shared: refresh it at times.
-    return ++asked_ % kRefresh != 0;
+    if (tag != tag_) {
+      tag_ = tag;
+      ++asked_;
+      // The estimate of "alone" ages while all work is shared: refresh it at times, and
+      // often at first, when it may be from a run that paid for imports and caches.
+      refresh_ = asked_ % kRefresh == 0 || (asked_ > 1 && std::has_single_bit(asked_));
+    }
+    return !refresh_;
   }
 
   void report(const Phase& phase, Time now) {
@@ -79,7 +87,9 @@ class Gain {
   bool one_at_a_time_;
   Time resume_at_ = 0;
   Time pause_ = kShortestPause;
-  std::uint32_t asked_ = 0;
+  Epoch tag_ = 0;
+  bool refresh_ = false;
+  std::uint32_t asked_ = 0;  // for so many tags
   std::uint32_t poor_ = 0;
 };
 
