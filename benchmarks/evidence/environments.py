@@ -61,6 +61,11 @@ class Place:
     facts: dict[str, Any]
     ours: str
 
+    def has(self, modules: Iterable[str]) -> bool:
+        """Return whether modules are there, as they are in environments of engines."""
+        here = self.python == sys.executable
+        return not here or all(find_spec(module) is not None for module in modules)
+
 
 @dataclass(frozen=True, slots=True)
 class Environment:
@@ -85,6 +90,11 @@ class Environment:
     def python(self) -> Path:
         """Its interpreter."""
         return self.home / "bin" / "python"
+
+    @property
+    def _bare(self) -> Path:
+        """Lists packages of which some dependency cannot be had there."""
+        return REQUIREMENTS / f"{self.name}.bare.txt"
 
     def set_up(self, say: Callable[[str], None]) -> Place:
         """Make it unless it is up to date.
@@ -113,7 +123,7 @@ class Environment:
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     def _packages(self) -> str:
-        texts = [(REQUIREMENTS / f"{self.name}.txt").read_text()]
+        texts = [(REQUIREMENTS / f"{self.name}.txt").read_text(), _read(self._bare)]
         if self.ours:
             texts.append((REQUIREMENTS / "build.txt").read_text())
         return "".join(texts)
@@ -127,6 +137,8 @@ class Environment:
             say(f"{self.name}: installing packages")
             self._pip("--upgrade", "pip")
             self._pip("-r", str(REQUIREMENTS / f"{self.name}.txt"))
+            if self._bare.exists():
+                self._pip("--no-deps", "-r", str(self._bare))
             if self.ours and self.free_threaded:
                 say(f"{self.name}: installing ale-py, built if need be")
                 call([sys.executable, str(TOOLS / "ale_wheel.py"), str(self.python)])

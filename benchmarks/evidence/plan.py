@@ -131,7 +131,9 @@ def make_plan(
             keys = {
                 engine: _key(workload, case, engine, effort, places[engine])
                 for engine in workload.engines_of(case)
-                if engine in engines and engine in places
+                if engine in engines
+                and engine in places
+                and places[engine].has(case.modules)
             }
             turns += (
                 Turn(workload, case, effort, number, group)

@@ -60,6 +60,8 @@ class Case:
         line: Cases with equal ``line`` form one line of a plot.
         x: Where on that line.
         pace: Its own pace by effort, where the workload's does not suit.
+        modules: What it imports besides what engines need. The engines' own
+            environments have them; another Python may not, and leaves it out.
     """
 
     name: str
@@ -72,6 +74,7 @@ class Case:
     line: str = ""
     x: float | None = None
     pace: Mapping[Effort, Pace] = field(default_factory=dict)
+    modules: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

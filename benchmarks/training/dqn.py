@@ -42,10 +42,10 @@ TARGET_EVERY = 50
 FOREVER = 10**9
 
 
-def play_flow(case: str, lag: int, workers: int, tick: Callable[[], bool]) -> None:
-    """Train with a flow until told to stop, once a round."""
+def make_flow(case: str, lag: int) -> Flow:
+    """Return the flow of a case, without end."""
     replay = ReplayPlan(CAPACITY, BATCH, UPDATES[case], starts_at=BATCH)
-    flow = Flow(
+    return Flow(
         "CartPole-v1",
         DQN(
             hidden=HIDDEN,
@@ -62,7 +62,11 @@ def play_flow(case: str, lag: int, workers: int, tick: Callable[[], bool]) -> No
         replay=replay,
         lag=lag,
     )
-    with Run(flow, workers=workers) as run:
+
+
+def play_flow(case: str, lag: int, workers: int, tick: Callable[[], bool]) -> None:
+    """Train with a flow until told to stop, once a round."""
+    with Run(make_flow(case, lag), workers=workers) as run:
         while True:
             run.step()
             if not tick():

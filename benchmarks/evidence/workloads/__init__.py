@@ -11,7 +11,17 @@ if TYPE_CHECKING:
 
     from benchmarks.evidence.workload import Workload
 
-NAMES = ("actors", "object_size", "gym", "atari", "q_learning", "agents", "reactors", "workers")
+NAMES = (
+    "actors",
+    "object_size",
+    "gym",
+    "atari",
+    "q_learning",
+    "agents",
+    "pipeline",
+    "reactors",
+    "workers",
+)
 """In the order of the report."""
 
 

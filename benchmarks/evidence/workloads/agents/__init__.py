@@ -51,6 +51,7 @@ def _case(env: str, agents: int) -> Case:
         if agents == COUNTS[0]
         else ("quick", "full"),
         line=env,
+        modules=("mpe2", "pettingzoo") if env == SPREAD else (),
         x=agents,
     )
 

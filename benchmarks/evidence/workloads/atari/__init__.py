@@ -81,6 +81,7 @@ def _case(game: str, kind: str) -> Case:
         efforts=("smoke", "quick", "full") if game == "Pong" else ("full",),
         engines=() if prepared else [e for e in ENGINES if e not in NATIVE],
         line=kind,
+        modules=("gymnasium", "ale_py"),
     )
 
 

@@ -52,7 +52,7 @@ what they see.
 
 def _case(env: str) -> Case:
     params: dict[str, Any] = {"env": env, "envs": ENVS, **CASES[env]}
-    return Case(name=env, title=env, params=params, line="gym")
+    return Case(name=env, title=env, params=params, line="gym", modules=("gymnasium",))
 
 
 def _units(params: Mapping[str, Any]) -> float:

@@ -52,6 +52,7 @@ def _case(batch: int) -> Case:
         if batch != BATCHES[0]
         else ("smoke", "quick", "full"),
         line="batch",
+        modules=("gymnasium",),
         x=batch,
     )
 

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Environments that work in Python, one of which is at times much slower."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+from benchmarks.runtime.spin import spin
+from reactorl.rl.algo.dqn import DQN
+from reactorl.rl.training.flow import Flow
+from reactorl.rl.training.replay import ReplayPlan
+
+SEED = 1
+NUM_ENVS = 4
+STEPS = 50
+TURNS = 2_000
+"""Of a loop in a step: about 0.2 ms."""
+SLOWER, EVERY = 20, 50
+"""The first environment takes 20 times as long in every 50th step."""
+BATCH, UPDATES = 128, 60
+"""Learning then takes about half as long as collecting."""
+FOREVER = 10**9
+
+
+class Busy(gym.Env[Any, Any]):
+    """Does so many turns of a loop in each step; the one with the first seed, more."""
+
+    observation_space = gym.spaces.Box(0, 1, (4,), np.float32)
+    action_space = gym.spaces.Discrete(2)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begin anew."""
+        super().reset(seed=seed, options=options)
+        if seed is not None:
+            self._straggles = seed == SEED
+        self._steps = 0
+        self._at = seed or 0
+        return self._observation(), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:  # noqa: ANN401
+        """Work for a while, or for a long while."""
+        self._steps += 1
+        slow = self._straggles and self._steps % EVERY == 0
+        turns = TURNS * SLOWER if slow else TURNS
+        self._at = spin(turns, self._at + int(action)) % 1_000
+        return self._observation(), float(self._at), False, False, {}
+
+    def _observation(self) -> Any:  # noqa: ANN401
+        return np.full(4, self._at / 1_000, np.float32)
+
+
+def make_flow(lag: int) -> Flow:
+    """Return the flow, without end: a rollout for each environment."""
+    return Flow(
+        Busy,
+        DQN(hidden=(120, 84)),
+        num_envs=NUM_ENVS,
+        rollouts=NUM_ENVS,
+        steps=STEPS,
+        rounds=FOREVER,
+        replay=ReplayPlan(10_000, BATCH, UPDATES, starts_at=BATCH),
+        lag=lag,
+        seed=SEED,
+    )
