@@ -38,7 +38,13 @@ def shown(
     from reactorl.dashboard.echo import heard
 
     try:
-        dashboard = Dashboard(program, title=title, facts=facts, feed=Feed(steps))
+        dashboard = Dashboard(
+            program,
+            title=title,
+            facts=facts,
+            depth=None if steps is None else 1,  # what parts have in them is always so
+            feed=Feed(steps),
+        )
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         note = f"reactorl: note: the dashboard cannot be served here: {reason}"

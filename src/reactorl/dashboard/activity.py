@@ -23,7 +23,7 @@ class Busy:
     Attributes:
         reaction: Its id.
         share: For which part of the time it ran, about: what it took is estimated from
-            the runs that were measured.
+            the runs that were timed.
         rate: How often a second it ran.
         mean: Seconds that a run takes.
     """
@@ -94,11 +94,13 @@ class Lately:
             runs = new[k] - old[k]
             if not runs:
                 continue
-            # Short reactions are sampled, and may not have been of late.
+            # Short reactions are timed now and then, and may not have been of late.
             measured, total = new[k + 1] - old[k + 1], new[k + 2] - old[k + 2]
             if not measured:
                 measured, total = new[k + 1], new[k + 2]
             mean = total / measured / 1e9 if measured else 0.0
+            # A reaction never runs beside itself; an early mean may say so.
+            mean = min(mean, passed / runs)
             found.append(Busy(reaction, runs * mean / passed, runs / passed, mean))
         found.sort(key=lambda b: (-b.share, b.reaction))
         return found[:MOST]

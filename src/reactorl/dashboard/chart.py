@@ -62,6 +62,7 @@ def _drawn(
     xs = [p[0] for line in shown for p in line.points]
     ys = [p[1] for line in shown for p in line.points]
     first, last, low, high = min(xs), max(xs), min(ys), max(ys)
+    first = 0.0 if 0 < first < last / 4 else first
     room = ((high - low) or abs(high) or 1.0) * 0.06
     low, high = (0.0 if low >= 0 > low - room else low - room), high + room
 

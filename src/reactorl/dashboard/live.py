@@ -19,7 +19,11 @@ _SCRIPTS = ("chart.js", "live.js")
 
 
 def live_page(
-    program: Program, *, title: str, facts: Sequence[tuple[str, str]] = ()
+    program: Program,
+    *,
+    title: str,
+    facts: Sequence[tuple[str, str]] = (),
+    depth: int | None = None,
 ) -> Document:
     """Return the page.
 
@@ -27,8 +31,9 @@ def live_page(
         program: What runs.
         title: What stands above everything.
         facts: Names and values that stand below it.
+        depth: How many levels of reactors are open at first; None: what is readable.
     """
-    picture = html_parts(scene(program))
+    picture = html_parts(scene(program), depth=depth)
     reactions = [program.reaction_name(r.id) for r in program.reactions]
     body = Template(asset("live.html")).substitute(
         title=escape(title),

@@ -55,8 +55,13 @@ class State:
             for line in text.split("\n"):
                 self._line(line)
         self._count_cores()
-        if watch is not None:
-            self._sample(watch.sample())
+        if watch is not None and self._began is not None:
+            self._sample(watch.sample(), self._began)
+
+    def begin(self, first: Sample) -> None:
+        """Take how it was before the first tag."""
+        self._began, self._first_steps = first.at, self._feed.steps
+        self._lately.add(first, self._feed.steps)
 
     def _number(self, step: int, key: str, value: float) -> None:
         self._latest[key] = value
@@ -77,18 +82,16 @@ class State:
         self._log.append((time.strftime("%H:%M:%S"), text))
         self._logged = True
 
-    def _sample(self, sample: Sample) -> None:
+    def _sample(self, sample: Sample, began: float) -> None:
         steps = self._feed.steps
-        if self._began is None:
-            self._began, self._first_steps = sample.at, steps
         lately = self._lately
         lately.add(sample, steps)
         self._elapsed, self._counts = sample.elapsed, (sample.tags, sample.events)
-        if sample.at - self._now < 1.0 or sample.at - self._began < 0.5:
+        if sample.at - self._now < 1.0 or sample.at - began < 0.5:
             return
         self._now = sample.at
         if self._feed.total is None:
-            self._curve("tags/s").add(sample.at - self._began, lately.tags_rate)
+            self._curve("tags/s").add(sample.at - began, lately.tags_rate)
         else:
             self._curve("steps/s").add(steps, lately.steps_rate)
 
@@ -156,7 +159,7 @@ class State:
         ]
         return {"title": title, "x": x, "lines": shown}
 
-    def _training(self) -> list[tuple[str, str]]:
+    def _training(self) -> list[tuple[str, ...]]:
         feed, returns = self._feed, self._returns
         mean = sum(returns) / len(returns) if returns else None
         total = feed.total or 0
@@ -167,17 +170,17 @@ class State:
         score = self._latest.get(FINAL)
         name = "Evaluation" if score is None else "Final score"
         return [
-            ("Steps", f"{feed.steps:,} of {total:,}"),
+            ("Steps", f"{feed.steps:,}", f"of {total:,}"),
             ("Steps/s", f"{rate:,.0f}"),
             (f"Return, last {_MEAN_OF}", _number(mean)),
             (name, _number(self._latest.get(EVALUATED) if score is None else score)),
             ("Loss", _number(self._latest.get(self._loss))),
-            ("Cores busy", f"{self._used[2]:.1f} of {os.cpu_count()}"),
+            ("Cores busy", f"{self._used[2]:.1f}", f"of {os.cpu_count()}"),
             ("Time", duration(passed)),
             ("Time left", "-" if left is None else duration(left)),
         ]
 
-    def _running(self) -> list[tuple[str, str]]:
+    def _running(self) -> list[tuple[str, ...]]:
         tags, events = self._counts
         known = self._began is not None
         return [
@@ -186,7 +189,7 @@ class State:
             ("Tags/s", f"{self._lately.tags_rate if known else 0:,.0f}"),
             ("Events", f"{events:,}"),
             ("Events/s", f"{self._lately.events_rate if known else 0:,.0f}"),
-            ("Cores busy", f"{self._used[2]:.1f} of {os.cpu_count()}"),
+            ("Cores busy", f"{self._used[2]:.1f}", f"of {os.cpu_count()}"),
             ("Time", duration(self._passed())),
         ]
 

@@ -18,7 +18,7 @@ from reactorl.dashboard.state import State
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reactorl import Program, Watch
+    from reactorl import Program, Sample, Watch
 
 EVERY: Final = 0.25
 """How many seconds from one look to the next, at least."""
@@ -52,6 +52,7 @@ class Dashboard:
         program: What will run, for the picture.
         title: What stands above everything.
         facts: Names and values that stand below it.
+        depth: How many levels of reactors are open at first; None: what is readable.
         feed: Where the run says what counters do not tell.
 
     Raises:
@@ -64,14 +65,16 @@ class Dashboard:
         *,
         title: str,
         facts: Sequence[tuple[str, str]] = (),
+        depth: int | None = None,
         feed: Feed | None = None,
     ) -> None:
         self.feed = Feed() if feed is None else feed
         self._state = State(self.feed)
         self._board = Board()
-        page = live_page(program, title=title, facts=facts)
+        page = live_page(program, title=title, facts=facts, depth=depth)
         self._server = Server(self._board, page)
         self._watch: Watch | None = None
+        self._first: Sample | None = None
         self._phase: Phase = "running"
         self._note = ""
         self._listening, self._waker = socket.socketpair()
@@ -87,6 +90,7 @@ class Dashboard:
 
     def watch(self, watch: Watch) -> None:
         """Look at this run from now on."""
+        self._first = watch.sample()
         self._watch = watch
 
     def end(self, phase: Phase, note: str = "") -> None:
@@ -143,6 +147,9 @@ class Dashboard:
 
     def _show(self, *, curves: bool, work: bool, over: bool = False) -> None:
         state = self._state
+        first, self._first = self._first, None
+        if first is not None:
+            state.begin(first)
         state.take(self._watch)
         shown: dict[str, object] = {"now": state.now(self._phase, self._note)}
         if work:

@@ -72,7 +72,9 @@ class Chart {
       return;
     }
     const [xs, ys] = [all.map((p) => p[0]), all.map((p) => p[1])];
-    const [first, last] = [Math.min(...xs), Math.max(...xs)];
+    const last = Math.max(...xs);
+    let first = Math.min(...xs);
+    if (first > 0 && first < last / 4) first = 0;
     let [low, high] = [Math.min(...ys), Math.max(...ys)];
     const room = (high - low || Math.abs(high) || 1) * 0.06;
     [low, high] = [low >= 0 && low - room < 0 ? 0 : low - room, high + room];

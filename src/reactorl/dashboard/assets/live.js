@@ -31,12 +31,16 @@ function showNow({ phase, note, done, tiles }) {
     for (const _ of tiles) {
       const tile = element("div", {}, list);
       element("dt", {}, tile);
-      element("dd", {}, tile);
+      const value = element("dd", {}, tile);
+      element("span", {}, value);
+      element("small", {}, value);
     }
   }
-  tiles.forEach(([name, value], k) => {
-    list.children[k].firstElementChild.textContent = name;
-    list.children[k].lastElementChild.textContent = value;
+  tiles.forEach(([name, value, more = ""], k) => {
+    const [label, shown] = list.children[k].children;
+    label.textContent = name;
+    shown.firstElementChild.textContent = value;
+    shown.lastElementChild.textContent = more;
   });
 }
 

@@ -127,11 +127,12 @@ def _header(run: RunDirectory, outcome: Outcome) -> str:
 
 def _tiles(outcome: Outcome, numbers: Numbers) -> str:
     steps, seconds = outcome.steps, outcome.seconds
-    made = f"{steps:,}"
-    if steps != outcome.total:
-        made += f" of {outcome.total:,}"
-    tiles = [
-        ("Steps", made),
+    tiles: list[tuple[str, ...]] = [
+        (
+            "Steps",
+            f"{steps:,}",
+            "" if steps == outcome.total else f"of {outcome.total:,}",
+        ),
         ("Episodes", f"{len(numbers.returns):,}"),
         ("Return, last 100", _number(numbers.last_returns)),
         ("Best evaluation", _number(numbers.best_evaluation)),
@@ -139,14 +140,15 @@ def _tiles(outcome: Outcome, numbers: Numbers) -> str:
     if outcome.scores:
         mean = sum(outcome.scores) / len(outcome.scores)
         many = f"Score, {len(outcome.scores)} episodes"
-        tiles.append((many, f"{mean:.4g} (least {min(outcome.scores):g})"))
+        tiles.append((many, f"{mean:.4g}", f"least {min(outcome.scores):.4g}"))
     tiles += [
         ("Time", _duration(seconds)),
         ("Steps/s", f"{steps / seconds:,.0f}" if seconds > 0 else "-"),
     ]
     inner = "".join(
-        f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>"
-        for name, value in tiles
+        f"<div><dt>{escape(name)}</dt><dd>{escape(value)}"
+        f"<small>{escape(' '.join(more))}</small></dd></div>"
+        for name, value, *more in tiles
     )
     return f'<dl class="panel tiles">{inner}</dl>'
 

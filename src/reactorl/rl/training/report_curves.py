@@ -68,7 +68,10 @@ def curves(read: Numbers) -> tuple[str, list[str]]:
     evaluated = read.found.get(EVALUATED)
     if evaluated:
         lines.append(Line("evaluation", _thinned(evaluated), "dots"))
-    large = chart("Return of an episode", lines, width=1060, height=300)
+    title = "Return of an episode"
+    wide = chart(title, lines, width=1060, height=300)
+    thin = chart(title, lines, height=220)
+    large = f'<div class="wide">{wide}</div><div class="thin">{thin}</div>'
     small = [chart("Steps per second", [Line("steps/s", _speeds(read.clock))])]
     left = [k for k in read.found if k not in (RETURN, EVALUATED, FINAL, SPEED)]
     # Losses first, in the order in which the algorithm tells them.

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``--dashboard``: said once, and the results are the same bits."""
+
+from __future__ import annotations
+
+import re
+import threading
+from typing import TYPE_CHECKING
+
+from reactorl.cli.main import main
+from reactorl.dashboard import view
+from reactorl.rl.training.checkpoint import read_checkpoint
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+LF = """
+target Python
+main reactor {
+  timer t(0, 1 ms)
+  state count = 0
+  reaction(t) {=
+    self.count += 1
+    print("count", self.count)
+  =}
+}
+"""
+SMALL = [
+    "--num-envs=4", "--num-steps=8", "--total-timesteps=320", "--learning-starts=64",
+    "--batch-size=8", "--train-frequency=8", "--hidden=8", "--eval-every=64",
+    "--eval-episodes=2", "--checkpoint-every=128", "--final-episodes=3", "--workers=2",
+]  # fmt: skip
+LINK = r"reactorl: dashboard at http://127\.0\.0\.1:\d+/[\w-]{32}/\n"
+
+
+def test_a_program_runs_the_same_and_the_link_is_said_once(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "count.lf"
+    file.write_text(LF)
+    threads = threading.active_count()
+    line = ["run", str(file), "--fast", "--timeout", "20 ms", "-m", "1 week"]
+    found = []
+    for more in ([], ["--dashboard"]):
+        trace = tmp_path / f"{len(more)}.trace"
+        assert main([*line, "--trace", str(trace), *more]) == 0
+        said = capfd.readouterr()
+        found.append((said.out, trace.read_bytes()))
+        assert re.fullmatch(LINK if more else "", said.err)
+
+    assert found[0] == found[1]
+    assert found[0][0].count("count") == 21
+    assert threading.active_count() == threads
+
+
+def test_a_program_that_fails_says_the_same(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "fails.lf"
+    file.write_text(LF.replace("self.count += 1", "raise ValueError('no')"))
+    errors = []
+    for more in ([], ["--dashboard"]):
+        assert main(["run", str(file), "--fast", *more]) == 1
+        errors.append(re.sub(LINK, "", capfd.readouterr().err))
+
+    assert errors[0] == errors[1]
+    assert "ValueError: no" in errors[0]
+
+
+def test_without_a_port_the_program_runs_all_the_same(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(13, "Permission denied")
+
+    monkeypatch.setattr(view, "Server", refuse)
+    file = tmp_path / "count.lf"
+    file.write_text(LF)
+
+    assert main(["run", str(file), "--fast", "--timeout", "1 ms", "--dashboard"]) == 0
+    said = capfd.readouterr()
+    assert said.out == "count 1\ncount 2\n"
+    assert said.err == (
+        "reactorl: note: the dashboard cannot be served here: permission denied\n"
+    )
+
+
+def test_a_training_has_the_same_weights(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    learned = []
+    threads = threading.active_count()
+    for name, more in (("plain", []), ("shown", ["--dashboard"])):
+        runs = tmp_path / name
+        assert main(["train", "dqn", *SMALL, f"--runs-dir={runs}", *more]) == 0
+        said = capfd.readouterr()
+        assert len(re.findall(LINK, said.err)) == len(more)
+        (run,) = runs.iterdir()
+        data = read_checkpoint(run / "checkpoint").data
+        state = data["parts"]["main.learner"]["state"]
+        digest = re.search(r"[0-9a-f]{64}", (run / "report.html").read_text())
+        assert digest is not None
+        learned.append(([array.tobytes() for array in state], digest[0]))
+
+    assert learned[0] == learned[1]
+    assert threading.active_count() == threads
