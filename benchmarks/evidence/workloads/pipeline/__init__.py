@@ -55,7 +55,7 @@ def _case(name: str) -> Case:
         name=name,
         title=TITLES[name],
         params={"case": name},
-        efforts=("quick", "full") if name != STRAGGLER else ("smoke", "quick", "full"),
+        efforts=("quick", "full") if name == "heavy" else ("smoke", "quick", "full"),
         engines=OURS if name == STRAGGLER else (),
         line="pipeline",
         modules=("gymnasium", "jax", "optax"),
