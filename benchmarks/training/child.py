@@ -12,6 +12,7 @@ from benchmarks.runtime.facts import gil_is_on
 from benchmarks.runtime.job import Job, Settings
 from benchmarks.runtime.watch import Slice, Watch
 from benchmarks.training import agents, dqn
+from benchmarks.training.shown import play_shown
 
 COMPARED = 3
 
@@ -37,8 +38,9 @@ def measure(job: Job, settings: Settings) -> dict[str, Any]:
     elif job.engine == "loop":
         dqn.play_loop(job.case, watch.tick)
     else:
-        _, lag, workers = job.engine.split("-")
-        dqn.play_flow(job.case, int(lag), int(workers), watch.tick)
+        _, lag, workers, *shown = job.engine.split("-")
+        play = play_shown if shown else dqn.play_flow
+        play(job.case, int(lag), int(workers), watch.tick)
     return {"unit": "environment step", "digest": "", "gil": gil_is_on(), "more": {}}
 
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from benchmarks.runtime.results import Results
 
 LOOP, ALONE, SYNC, LAGGING = "loop", "lag-0-1", "lag-0-2", "lag-1-2"
-
-
+SHOWN = "lag-0-2-shown"
+"""As ``SYNC``, with a dashboard and somebody who looks at it."""
 MATCH, MATCH_2 = "match-1", "match-2"
 
 
@@ -74,6 +74,17 @@ CLAIMS = (
         2.0,
     ),
     *(
+        Claim(
+            "DQN, CartPole x 16: steps/s with a dashboard over steps/s without",
+            "light",
+            SHOWN,
+            SYNC,
+            0.98,
+            p,
+        )
+        for p in PYTHONS
+    ),
+    *(
         TurnClaim(
             "4 agents, policies in JAX: a turn over a plain loop's", "jax", 1.6, p
         )
@@ -91,7 +102,7 @@ GROUPS = (
     ),
     Group(
         "dqn",
-        tuple(("light", engine) for engine in (LOOP, ALONE, SYNC, LAGGING)),
+        tuple(("light", engine) for engine in (LOOP, ALONE, SYNC, SHOWN, LAGGING)),
         repeats=6,
         slices=15,
         seconds=0.2,

@@ -29,6 +29,6 @@ def test_every_public_name_has_an_entry(package: str, page: str) -> None:
     assert sorted(set(expected) - set(entries)) == []
 
 
-@pytest.mark.parametrize("name", ["testing", "trace", "lf", "diagram"])
+@pytest.mark.parametrize("name", ["testing", "trace", "lf", "diagram", "dashboard"])
 def test_other_packages_are_shown_as_they_are(name: str) -> None:
     assert _entries(f"{name}.md") == [f"reactorl.{name}"]
