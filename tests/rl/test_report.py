@@ -4,18 +4,21 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-from reactorl import elaborate
+from reactorl import ReactorlError, elaborate
 from reactorl.cli.main import main
 from reactorl.diagram import scene
 from reactorl.rl.training import revision
 from reactorl.rl.training.fingerprint import weights_digest
+from reactorl.rl.training.flow import Round, Run
 from reactorl.rl.training.report import Outcome, report, write_report
 from reactorl.rl.training.rundir import RunDirectory
 from tests.dashboard.hostile import ALL, TEXTS, Evil, assert_harmless
@@ -130,6 +133,51 @@ def test_a_training_leaves_one_and_names_it(
     ]  # fmt: skip
     drawn = browser_page.locator(".reactorl-title").all_text_contents()
     assert {"mainTraining", "replay", "learner"} <= set(drawn)
+
+
+def test_it_is_there_after_ctrl_c_and_up_to_date_after_going_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step = Run.step
+
+    def stepped(self: Run) -> Round:
+        if self.done + 1 == 4:
+            os.kill(os.getpid(), signal.SIGINT)
+        return step(self)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Run, "step", stepped)
+        assert main(["train", "dqn", *SMALL, f"--runs-dir={tmp_path / 'a'}"]) == 130
+    (run,) = (tmp_path / "a").iterdir()
+    stopped = (run / "report.html").read_text()
+    assert 'data-phase="stopped"' in stopped
+    assert "128<small>of 320</small>" in stopped
+    assert f"reactorl train dqn --resume {run}" in stopped
+
+    line = ["train", "dqn", "--resume", str(run), "--final-episodes=3", "--dashboard"]
+    assert main(line) == 0
+    assert main(["train", "dqn", *SMALL, f"--runs-dir={tmp_path / 'b'}"]) == 0
+    (other,) = (tmp_path / "b").iterdir()
+    done, straight = ((r / "report.html").read_text() for r in (run, other))
+    assert 'data-phase="ended"' in done
+    assert "--resume" not in done
+    digests = [re.findall(r">([0-9a-f]{64})<", text) for text in (done, straight)]
+    assert digests[0] == digests[1]
+    assert digests[0] != re.findall(r">([0-9a-f]{64})<", stopped)
+    shown = re.findall(r'<dl class="panel tiles">.*?Time', done)
+    assert shown == re.findall(r'<dl class="panel tiles">.*?Time', straight)
+
+
+def test_a_training_that_fails_has_a_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: Run) -> None:
+        raise ReactorlError(TEXTS[0])
+
+    monkeypatch.setattr(Run, "step", fail)
+    assert main(["train", "dqn", *SMALL, f"--runs-dir={tmp_path}"]) == 1
+    (run,) = tmp_path.iterdir()
+    assert 'data-phase="failed"' in (run / "report.html").read_text()
 
 
 def test_weights_have_a_digest_of_all_their_bits() -> None:
