@@ -81,6 +81,11 @@ def test_hostile_texts_are_text(browser_page: Page, tmp_path: Path) -> None:
     shown = browser_page.locator("main").text_content() or ""
     assert all(text in shown for text in TEXTS)
     assert browser_page.locator(".reactorl-title").count() == 1
+    browser_page.emulate_media(media="print", color_scheme="dark")
+    browser_page.locator(".reactorl-diagram[data-theme=light]").wait_for()
+    assert browser_page.locator(".reactorl-canvas[viewBox]").count() == 1
+    browser_page.emulate_media(media="screen")
+    browser_page.locator(".reactorl-canvas:not([viewBox])").wait_for()
     # Wide and narrow, and two of the others: of one there are no numbers.
     assert browser_page.locator("path.line").count() == 4
 

@@ -101,7 +101,10 @@ def report(run: RunDirectory, outcome: Outcome) -> str:
         title=f"{outcome.title} - run report",
         style=style,
         body=body,
-        scripts=[picture.script],
+        scripts=[
+            picture.script,
+            f'(() => {{\n"use strict";\n{asset("report.js")}}})();\n',
+        ],
     )
     return page.text
 
