@@ -5,16 +5,15 @@ OpenCV has no wheel for free-threaded CPython, and Gymnasium's ``AtariPreprocess
 needs it. This one takes its place, on every Python::
 
     import ale_py  # registers the games
-    from gymnasium.wrappers import FrameStackObservation
-
     from reactorl.rl import VectorEnv
     from reactorl.rl.atari import AtariPreprocessing
+    from reactorl.rl.frames import FrameStack
 
     envs = VectorEnv(
         "ALE/Pong-v5",
         num_envs=16,
         env_kwargs={"frameskip": 1},
-        wrappers=[AtariPreprocessing, lambda env: FrameStackObservation(env, 4)],
+        wrappers=[AtariPreprocessing, lambda env: FrameStack(env, 4)],
     )
 """
 
@@ -130,24 +129,47 @@ class AtariPreprocessing(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs)
 
         If it ends, the observation is of the step before.
         """
+        if self._is_bare:
+            return self._emulate_step(action)
         total, terminated, truncated = 0.0, False, False
         info: dict[str, Any] = {}
-        advance = self._emulate if self._is_bare else self._step_env
+        ale = self.ale
         for left in range(self.frame_skip - 1, -1, -1):
-            reward, terminated, truncated, info = advance(action)
+            reward, terminated, truncated, info = self._step_env(action)
             total += reward
-            self.game_over = terminated
-            if self.terminal_on_life_loss:
-                lives = self.ale.lives()
-                terminated = self.game_over = terminated or lives < self.lives
-                self.lives = lives
+            terminated = self._has_ended(ale, terminated)
             if terminated or truncated:
                 break
-            if left == 0:
-                self._draw(self._last)
-            elif left == 1:
-                self._draw(self._last_but_one)
+            if left < 2:
+                self._draw(ale, self._last_but_one if left else self._last)
         return self._observation(), total, terminated, truncated, info
+
+    def _emulate_step(
+        self,
+        action: Any,  # noqa: ANN401
+    ) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Do the same with the emulator alone: only the last frame is told about."""
+        self._check_begun()
+        ale, move = self.ale, self._actions[action]
+        total, terminated, truncated = 0.0, False, False
+        for left in range(self.frame_skip - 1, -1, -1):
+            total += ale.act(move, 1.0)
+            terminated = self._has_ended(ale, ale.game_over(with_truncation=False))
+            truncated = ale.game_truncated()
+            if terminated or truncated:
+                break
+            if left < 2:
+                self._draw(ale, self._last_but_one if left else self._last)
+        return self._observation(), total, terminated, truncated, _info(ale)
+
+    def _has_ended(self, ale: Any, terminated: bool) -> bool:  # noqa: ANN401, FBT001
+        """Return whether the episode has: with the game, or with a life."""
+        if self.terminal_on_life_loss:
+            lives = ale.lives()
+            terminated = terminated or lives < self.lives
+            self.lives = lives
+        self.game_over = terminated
+        return terminated
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -164,7 +186,7 @@ class AtariPreprocessing(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs)
             if terminated or truncated:
                 _, info = self.env.reset(seed=seed, options=options)
         self.lives = self.ale.lives()
-        self._draw(self._last)
+        self._draw(self.ale, self._last)
         self._last_but_one.fill(0)
         return self._observation(), info
 
@@ -174,24 +196,21 @@ class AtariPreprocessing(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs)
 
     def _emulate(self, action: Any) -> Frame:  # noqa: ANN401
         """Do what the environment would, without a picture of each frame."""
+        ale = self.ale
+        reward = ale.act(self._actions[action], 1.0)
+        over = ale.game_over(with_truncation=False)
+        return reward, over, ale.game_truncated(), _info(ale)
+
+    def _check_begun(self) -> None:
         if not self._has_begun:
             msg = "an environment is reset before its first step: call reset()"
             raise gym.error.ResetNeeded(msg)
-        ale = self.ale
-        reward = ale.act(self._actions[action], 1.0)
-        info = {
-            "lives": ale.lives(),
-            "episode_frame_number": ale.getEpisodeFrameNumber(),
-            "frame_number": ale.getFrameNumber(),
-        }
-        over = ale.game_over(with_truncation=False)
-        return reward, over, ale.game_truncated(), info
 
-    def _draw(self, screen: Array) -> None:
+    def _draw(self, ale: Any, screen: Array) -> None:  # noqa: ANN401
         if self.grayscale_obs:
-            self.ale.getScreenGrayscale(screen)
+            ale.getScreenGrayscale(screen)
         else:
-            self.ale.getScreenRGB(screen)
+            ale.getScreenRGB(screen)
 
     def _observation(self) -> Array:
         if self.frame_skip > 1:
@@ -200,6 +219,15 @@ class AtariPreprocessing(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs)
         if self.scale_obs:
             observation = observation.astype(np.float32) / np.float32(255.0)
         return observation[..., np.newaxis] if self._newaxis else observation
+
+
+def _info(ale: Any) -> dict[str, Any]:  # noqa: ANN401
+    """Return what the game says of a frame."""
+    return {
+        "lives": ale.lives(),
+        "episode_frame_number": ale.getEpisodeFrameNumber(),
+        "frame_number": ale.getFrameNumber(),
+    }
 
 
 def _check(env: gym.Env[Any, Any], noop_max: int, frame_skip: int) -> None:
