@@ -39,7 +39,6 @@ def make_game(params: dict[str, Any]) -> Any:  # noqa: ANN401
     """Return a game."""
     import ale_py
     import gymnasium
-    from gymnasium.wrappers import FrameStackObservation
 
     gymnasium.register_envs(ale_py)
     make = partial(
@@ -50,12 +49,16 @@ def make_game(params: dict[str, Any]) -> Any:  # noqa: ANN401
     )
     if not params["prepared"]:
         return make(frameskip=(2, 5))
-    wrapper: Any
+    preparation: Any
+    stack: Any
     if params["wrapper"] == OURS:
-        from reactorl.rl.atari import AtariPreprocessing as wrapper
+        from reactorl.rl.atari import AtariPreprocessing as preparation
+        from reactorl.rl.frames import FrameStack as stack
     else:
-        from gymnasium.wrappers import AtariPreprocessing as wrapper
-    game = wrapper(
+        from gymnasium.wrappers import AtariPreprocessing as preparation
+        from gymnasium.wrappers import FrameStackObservation as stack
+    game = preparation(
         make(frameskip=1), noop_max=NOOPS, frame_skip=FRAMES, screen_size=SIZE
     )
-    return FrameStackObservation(game, STACKED)
+    # Zeros before the first frame, as AtariVectorEnv has them.
+    return stack(game, STACKED, padding_type="zero")

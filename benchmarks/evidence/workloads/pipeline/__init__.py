@@ -16,12 +16,18 @@ if TYPE_CHECKING:
 
     from benchmarks.evidence.outcome import Outcome
     from benchmarks.evidence.plots import Plot
+    from benchmarks.evidence.workload import Effort
 
 STRAGGLER = "straggler"
 TITLES = {
     "light": "DQN, light updates",
     "heavy": "DQN, heavy updates",
     STRAGGLER: "a straggler",
+}
+EFFORTS: dict[str, tuple[Effort, ...]] = {
+    "light": ("smoke", "full"),
+    "heavy": ("quick", "full"),
+    STRAGGLER: ("smoke", "quick", "full"),
 }
 STEPS = {"light": 1_600, "heavy": 1_600, STRAGGLER: 200}
 """Of environments, in a round."""
@@ -55,7 +61,7 @@ def _case(name: str) -> Case:
         name=name,
         title=TITLES[name],
         params={"case": name},
-        efforts=("quick", "full") if name == "heavy" else ("smoke", "quick", "full"),
+        efforts=EFFORTS[name],
         engines=OURS if name == STRAGGLER else (),
         line="pipeline",
         modules=("gymnasium", "jax", "optax"),
@@ -140,7 +146,7 @@ WORKLOAD = Workload(
     },
     pace={
         "smoke": Pace(compared=1, slices=1, seconds=0.001),
-        "quick": Pace(compared=1, slices=8, seconds=0.1),
+        "quick": Pace(compared=1, slices=6, seconds=0.1),
         "full": Pace(compared=1, sets=5, slices=15, seconds=0.15),
     },
     claims=_claims,
