@@ -12,6 +12,7 @@ from reactorl import (
     MultiInput,
     MultiOutput,
     Output,
+    ReactionError,
     Reactor,
     Tag,
     Timer,
@@ -246,3 +247,68 @@ def test_a_bank_of_width_zero_is_an_empty_sequence() -> None:
         pass
 
     assert seen == [0, 2]
+
+
+def test_a_plug_does_what_step_does_with_one_input() -> None:
+    with drive(Echo, trace=True) as echo:
+        for value in (3, 5):
+            echo.step(x=value)
+    with drive(Echo, trace=True) as plugged:
+        push = plugged.plug("x")
+        outputs = [push(3), push(5)]
+
+    assert outputs == [{"y": 4, "z": 6}, {"y": 6, "z": 10}]
+    assert plugged.result.digest == echo.result.digest
+
+
+def test_what_has_no_outputs_gives_a_plug_nothing() -> None:
+    class Silent(Reactor):
+        x = Input[int]()
+
+    with drive(Silent) as silent:
+        assert silent.plug("x")(1) == {}
+
+
+def test_a_plug_is_for_an_input_that_exists_and_is_single() -> None:
+    class Wide(Reactor):
+        many = MultiInput[int](2)
+
+    with drive(Wide) as wide:
+        with pytest.raises(UnknownNameError, match="few"):
+            wide.plug("few")
+        with pytest.raises(WidthError, match="many"):
+            wide.plug("many")
+
+
+def test_a_plug_raises_what_a_body_raises_and_then_refuses() -> None:
+    class Broken(Reactor):
+        x = Input[int]()
+
+        @reaction(x)
+        def fail(self) -> None:
+            _ = 1 / self.x.value
+
+    with drive(Broken) as broken:
+        push = broken.plug("x")
+        push(1)
+        with pytest.raises(ReactionError, match="fail"):
+            push(0)
+        with pytest.raises(RuntimeError, match="earlier step raised"):
+            push(1)
+
+
+def test_a_plug_of_a_program_that_stopped_itself_refuses() -> None:
+    class Stopping(Reactor):
+        x = Input[int]()
+
+        @reaction(x)
+        def stop(self) -> None:
+            self.request_stop()
+
+    with drive(Stopping) as session:
+        push = session.plug("x")
+        push(1)
+        with pytest.raises(RuntimeError, match="not running"):
+            push(2)
+
+    assert session.result.final_tag == Tag(0, 2)

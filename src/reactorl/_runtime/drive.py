@@ -205,6 +205,46 @@ class Session:
             self._close()
         return outputs
 
+    def plug(self, name: str) -> Callable[[Any], dict[str, Any]]:
+        """Return a function that does ``step`` with one input, at the next microstep.
+
+        For loops that do little else: it does nothing that it need not do every time.
+        It returns the outputs that were present, by name, and raises what ``step``
+        does.
+
+        Args:
+            name: The input; not a multiport.
+
+        Raises:
+            UnknownNameError: There is no such input.
+            WidthError: It is a multiport.
+        """
+        port = self._inputs.get(name)
+        if port is None or port.width is not None:
+            self._slots({name: ()})  # says so
+            msg = f"input {name!r} is a multiport"
+            raise WidthError(msg, self._inputs[name].where, "Use step(...) for it.")
+        slot, outputs = self._channels[name][0], self._output_slots
+        run, by_name = self._live.session.step, self._by_name
+
+        def push(value: Any) -> dict[str, Any]:  # noqa: ANN401
+            if not self._open or self._failed:
+                self.step()  # says so
+            try:
+                status, _, _, present = run(0, [(slot, value)], outputs)
+                if status != "running":
+                    self._live.after(status)
+            except BaseException:
+                self._failed = True
+                raise
+            if status == "finished":
+                self._live.finished()
+                self._result = self._live.result()
+                self._close()
+            return by_name(present) if present else {}
+
+        return push
+
     def _slots(self, inputs: Mapping[str, Any]) -> list[tuple[int, Any]]:
         values: list[tuple[int, Any]] = []
         for name, value in inputs.items():

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from reactorl import Tag
     from reactorl.rl.arrays import Arrays
-    from reactorl.rl.commands import Command, Description, Reply
+    from reactorl.rl.commands import Command, Description, Reply, Step
 
 
 class Host(Protocol):
@@ -32,6 +32,12 @@ class Host(Protocol):
 
     def obey(self, command: Command) -> Sequence[Reply]:
         """Let every environment obey, at the next tag; returns a reply each."""
+
+    def step(self, command: Step) -> dict[int, Reply]:
+        """Let every environment step, at the next tag; returns what some reply.
+
+        In the order of environments. Most have nothing to say.
+        """
 
     def close(self) -> None:
         """Close the environments and let go of everything; more than once is fine."""

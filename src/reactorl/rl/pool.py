@@ -27,7 +27,7 @@ from reactorl.rl.failures import EnvFailure, stamped
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from reactorl.rl.commands import Command, Description, Reply
+    from reactorl.rl.commands import Command, Description, Reply, Step
 
 Batching: TypeAlias = Literal["declared", "physical"]
 
@@ -176,6 +176,11 @@ class Pool:
         for _ in self._workers:
             left.acquire()
         return self._tagged(replies)
+
+    def step(self, command: Step) -> dict[int, Reply]:
+        """Let all step, and wait for them."""
+        replies = enumerate(self.obey(command))
+        return {index: reply for index, reply in replies if reply is not None}
 
     def close(self) -> None:
         """Let all workers close their environments, and end."""

@@ -100,9 +100,12 @@ class Seat:
             self._put = partial(
                 _put_all_or_nothing, put, partial(slots.row, self.index)
             )
-        self._rewards = arrays.rewards
-        self._terminations = arrays.terminations
-        self._truncations = arrays.truncations
+        # Views of one's own, as for observations: threads that count references to the
+        # same array wait for each other.
+        mine = slice(self.index, self.index + 1)
+        self._reward = arrays.rewards[mine]
+        self._terminated = arrays.terminations[mine]
+        self._truncated = arrays.truncations[mine]
 
     # -- what a vector does with its environments -----------------------------------
 
@@ -127,10 +130,9 @@ class Seat:
             else:
                 obs, reward, terminated, truncated, info = self._checked_step(action)
             ended = terminated or truncated
-            index = self.index
-            self._rewards[index] = reward
-            self._terminations[index] = terminated
-            self._truncations[index] = truncated
+            self._reward[0] = reward
+            self._terminated[0] = terminated
+            self._truncated[0] = truncated
             if type(info) is not dict:
                 _refuse_no_dict(info)
             # Last: if it fails, the last good observation is still there.
@@ -153,8 +155,8 @@ class Seat:
         if seed is not None:
             self._seed, self.lives, self._newborn_seed = seed, 0, None
         info = self._reset(seed=seed, options=options)
-        self._terminations[self.index] = False
-        self._truncations[self.index] = False
+        self._terminated[0] = False
+        self._truncated[0] = False
         return (info,) if info else ()
 
     def call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
@@ -222,10 +224,9 @@ class Seat:
 
     def _autoreset(self) -> Infos:
         info = self._reset()
-        index = self.index
-        self._rewards[index] = 0.0
-        self._terminations[index] = False
-        self._truncations[index] = False
+        self._reward[0] = 0.0
+        self._terminated[0] = False
+        self._truncated[0] = False
         return (info,) if info else ()
 
     def _reset_in_step(self, obs: Any, info: Info) -> Infos:  # noqa: ANN401
@@ -246,13 +247,12 @@ class Seat:
 
     def cut_off(self, failure: EnvFailure) -> Infos:
         """End the episode as truncated, with the last observation there was."""
-        index = self.index
-        self._rewards[index] = 0.0
-        self._terminations[index] = False
-        self._truncations[index] = True
+        self._reward[0] = 0.0
+        self._terminated[0] = False
+        self._truncated[0] = True
         log = self._log(failure)
         if self._same_step:
-            last = self._arrays.observations.row(index)
+            last = self._arrays.observations.row(self.index)
             return self._reset_in_step(last, log)
         self._ended = True
         return (log,)

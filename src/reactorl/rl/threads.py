@@ -43,11 +43,11 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from reactorl import Tag
-    from reactorl.rl.commands import Command, Description, Reply
+    from reactorl.rl.commands import Command, Description, Reply, Step
     from reactorl.rl.recipes import Maker
     from reactorl.rl.seat import Rules
 
-GROUPS_PER_WORKER: Final = 4
+GROUPS_PER_WORKER: Final = 2
 
 
 class Group(Reactor):
@@ -156,6 +156,7 @@ class ThreadHost:
         )
         try:
             self._session = self._stack.enter_context(session)
+            self._command = self._session.plug("command")
         except BaseException:
             self._stack.close()
             raise
@@ -196,6 +197,17 @@ class ThreadHost:
                 for index, reply in found.items():
                     replies[index] = reply
         return replies
+
+    def step(self, command: Step) -> dict[int, Reply]:
+        """Let every environment step, at the next microstep."""
+        outputs = self._command(command)
+        if not outputs:
+            return {}
+        found: dict[int, Reply] = {}
+        for replies in outputs["reply"]:
+            if replies is not None:
+                found |= replies
+        return found
 
     def close(self) -> None:
         """Close the environments, each on its home worker, and end the threads."""

@@ -217,10 +217,11 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         """
         self._check_open()
         each = list(iterate(self.action_space, actions))
-        if len(each) != self.num_envs:
-            msg = f"{len(each)} actions for {self.num_envs} environments"
-            raise ValueError(msg)
-        infos = self._infos(self._obey(Step(each, actions)))
+        replies = self._step(each, actions)
+        infos: dict[str, Any] = {}
+        for index, parts in replies.items():
+            for part in parts:
+                infos = self._add_info(infos, part, index)
         return self._observations(), *self._arrays.results(), infos
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:  # noqa: ANN401
@@ -411,11 +412,9 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             into the infos, in order. Where an episode ended and the environment was
             reset at once, the first has ``final_obs`` and ``final_info``.
         """
-        each = list(actions)
-        if len(each) != self.num_envs:
-            msg = f"{len(each)} actions for {self.num_envs} environments"
-            raise ValueError(msg)
-        infos = _each(self._obey(Step(each, actions)))
+        self._check_open()
+        replies = self._step(list(actions), actions)
+        infos: list[Infos] = [replies.get(k, ()) for k in range(self.num_envs)]
         return self._observations(), *self._arrays.results(), infos
 
     def ask(self, command: Command, indices: Sequence[int]) -> list[Any]:
@@ -443,6 +442,21 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             self.close()  # nobody knows how far they came
             raise
         for reply in replies:
+            if type(reply) is EnvFailure:
+                raise reply
+        return replies
+
+    def _step(self, each: list[Any], actions: Any) -> dict[int, Any]:  # noqa: ANN401
+        """Step all environments; raise what the first one that failed says."""
+        if len(each) != self.num_envs:
+            msg = f"{len(each)} actions for {self.num_envs} environments"
+            raise ValueError(msg)
+        try:
+            replies = self._host.step(Step(each, actions))
+        except KeyboardInterrupt:
+            self.close()  # nobody knows how far they came
+            raise
+        for reply in replies.values():
             if type(reply) is EnvFailure:
                 raise reply
         return replies

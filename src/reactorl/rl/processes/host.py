@@ -134,6 +134,7 @@ class ProcessHost:
             main = Processes(teams=tuple(self._teams))
             session = drive(main, workers=1, freeze=False)
             self._session = self._stack.enter_context(session)
+            self._command = self._session.plug("command")
         except BaseException:
             self._stack.close()
             raise
@@ -173,6 +174,17 @@ class ProcessHost:
             for index, reply in (found or {}).items():
                 replies[index] = reply
         return replies
+
+    def step(self, command: Step) -> dict[int, Reply]:
+        """Let every environment step, at the next microstep."""
+        outputs = self._command(command.through(self._actions))
+        if not outputs:
+            return {}
+        found: dict[int, Reply] = {}
+        for replies in outputs["reply"]:
+            if replies is not None:
+                found |= replies
+        return found
 
     def close(self) -> None:
         """Close the environments and end the processes."""
