@@ -70,6 +70,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "(default: build/bench/EFFORT)",
     )
     parser.add_argument(
+        "--sets",
+        type=_count,
+        metavar="N",
+        help="at most so many sets of processes for each case; a later run with more "
+        "measures only those that are missing",
+    )
+    parser.add_argument(
         "--fresh", action="store_true", help="measure again what was measured before"
     )
     parser.add_argument(
@@ -86,6 +93,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="use this Python for all engines instead of their own environments",
     )
     parser.set_defaults(effort="quick")
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        msg = f"{text!r} is no number of sets; it is 1 or more"
+        raise argparse.ArgumentTypeError(msg)
+    return int(text)
 
 
 def main(given: Sequence[str] | None = None) -> int:
@@ -151,7 +165,9 @@ def measure(
     for name, why in missing.items():
         display.complain(f"{name} is missing: {why}")
     effort: Effort = options.effort
-    plan = make_plan(workloads, asked, homes, effort, free_memory())
+    plan = make_plan(
+        workloads, asked, homes, effort, free_memory(), options.sets
+    )
     machine = machine_facts()
     facts = {name: place.facts for name, place in homes.items()}
     store.begin(

@@ -29,14 +29,15 @@ class Turn:
     effort: Effort
     number: int
     """Of the set."""
+    sets: int
+    """How many there are of this case."""
     keys: Mapping[str, str]
     """What is measured, by engine: a fingerprint of all that could change it."""
 
     @property
     def label(self) -> str:
         """What is measured, in words."""
-        sets = self.workload.pace_of(self.case, self.effort).sets
-        which = f", set {self.number + 1} of {sets}" if sets > 1 else ""
+        which = f", set {self.number + 1} of {self.sets}" if self.sets > 1 else ""
         who = f", {self.phase}" if self.phase else ""
         return f"{self.workload.title}: {self.case.title}{who}{which}"
 
@@ -108,6 +109,7 @@ def make_plan(
     places: Mapping[str, Place],
     effort: Effort,
     memory: int,
+    most_sets: int | None = None,
 ) -> Plan:
     """Return what to measure.
 
@@ -117,6 +119,7 @@ def make_plan(
         places: Where engines live; those that live nowhere are not measured.
         effort: How much.
         memory: So many bytes are free.
+        most_sets: At most so many sets of a case; None: as workloads say.
     """
     turns: list[Turn] = []
     left_out: dict[str, str] = {}
@@ -135,9 +138,11 @@ def make_plan(
                 and engine in places
                 and places[engine].has(case.modules)
             }
+            sets = workload.pace_of(case, effort).sets
+            sets = sets if most_sets is None else min(sets, most_sets)
             turns += (
-                Turn(workload, case, effort, number, group)
-                for number in range(workload.pace_of(case, effort).sets)
+                Turn(workload, case, effort, number, sets, group)
+                for number in range(sets)
                 for group in _phases(keys)
             )
     order = {workload.name: index for index, workload in enumerate(workloads)}

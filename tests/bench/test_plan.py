@@ -23,10 +23,11 @@ def plan(
     facts: dict[str, object] = FACTS,
     ours: str = "1",
     memory: int = PLENTY,
+    most_sets: int | None = None,
 ) -> Plan:
     places = {engine: Place("python", facts, ours) for engine in ENGINES}
     workloads = [load(name) for name in ("actors", "object_size")]
-    return make_plan(workloads, ENGINES, places, effort, memory)
+    return make_plan(workloads, ENGINES, places, effort, memory, most_sets)
 
 
 def test_quiet_engines_take_turns_and_restless_ones_are_alone() -> None:
@@ -53,6 +54,20 @@ def test_a_quick_run_starts_ray_once_for_all() -> None:
     for stint in shared:
         names = {turn.workload.name for turn in stint}
         assert names == {"actors", "object_size"}
+
+
+def test_fewer_sets_are_the_first_of_all() -> None:
+    def planned(made: Plan) -> dict[str, str]:
+        return {
+            file: key
+            for turn in made.turns
+            for file, key in zip(turn.files(), turn.keys.values(), strict=True)
+        }
+
+    whole, some = planned(plan()), planned(plan(most_sets=2))
+
+    assert {turn.number for turn in plan(most_sets=2).turns} == {0, 1}
+    assert some.items() < whole.items()
 
 
 def test_every_measurement_is_planned_once() -> None:

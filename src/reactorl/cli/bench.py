@@ -74,6 +74,7 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", help=help)
         parser.add_argument("--engines", nargs="+", metavar="ENGINE", help=help)
         parser.add_argument("--out", metavar="DIR", help=help)
+        parser.add_argument("--sets", metavar="N", help=help)
         for option in SWITCHES:
             parser.add_argument(option, action="store_true", help=help)
     else:
