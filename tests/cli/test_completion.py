@@ -90,7 +90,7 @@ def fish(file: Path, *words: str) -> list[str]:
         (["eval", ""], ["runs/CartPole__dqn", "runs/Pendulum__ppo"]),
         (["plot", "runs/a", "runs/P"], ["runs/Pendulum__ppo"]),
         (["runs", "--runs-dir", "s"], ["src"]),
-        (["train", ""], ["dqn", "impala", "ppo", "q-learning"]),
+        (["train", ""], ["dqn", "impala", "ippo", "ppo", "q-learning"]),
         (["completion", "z"], ["zsh"]),
         (["nonsense", ""], []),
     ],

@@ -461,7 +461,7 @@ def test_lines_come_once_a_second_at_most(
     monkeypatch.setattr(time, "monotonic", lambda: float(next(clock)))
     flow = settings_of("dqn")().flow()
 
-    shown = progress.Progress(flow, 0, [1.0, 3.0])
+    shown = progress.Progress(flow, 0, [1.0, 3.0], title="DQN")
     with progress.Display(shown) as display:
         for _ in range(20):
             display.update()
@@ -476,7 +476,8 @@ def test_a_terminal_gets_a_picture(
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setenv("TERM", "xterm")
-    shown = progress.Progress(settings_of("dqn")().flow(), 0)
+    flow = settings_of("dqn")().flow()
+    shown = progress.Progress(flow, 0, title="DQN on CartPole-v1")
 
     with progress.Display(shown) as display:
         display.show(time.monotonic())

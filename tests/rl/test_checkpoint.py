@@ -198,8 +198,8 @@ def test_errors_say_what_where_and_the_way_out(file: Path) -> None:
     whole = file.read_bytes()
     cases = {
         b"PK\x03\x04 something else": "this is no checkpoint of reactorl. Name the",
-        whole.replace(b"checkpoint 1 ", b"checkpoint 2 ", 1): (
-            "the checkpoint has format 2, and this is for 1. Use the version of"
+        whole.replace(b"checkpoint 2 ", b"checkpoint 3 ", 1): (
+            "the checkpoint has format 3, and this is for 2. Use the version of"
         ),
         whole[:-1]: "the checkpoint is damaged: it has .* bytes and should have",
         whole.replace(b"text", b"test"): ".* is damaged: its digest is another",
@@ -220,7 +220,7 @@ def test_a_file_with_a_right_digest_and_no_sense_is_refused(file: Path) -> None:
         line, rest = file.read_bytes().split(b"\n", 1)
         size, room = (int(word) for word in line.split()[2:])
         tree = json.dumps(json.loads(rest[:size]) | change).encode()
-        body = b"reactorl-checkpoint 1 %d %d\n" % (len(tree), room) + tree
+        body = b"reactorl-checkpoint 2 %d %d\n" % (len(tree), room) + tree
         body += rest[size:-32]
         file.write_bytes(body + module.hashlib.sha256(body).digest())
 

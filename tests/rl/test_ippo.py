@@ -71,14 +71,14 @@ def test_a_run_that_stopped_ends_with_the_same_bits(stop: int, expected: Any) ->
 
 def test_the_tasks_differ_as_they_should() -> None:
     with IPPORun(TASKS["some leave early"], workers=1) as run:
-        learned = [len(round_.metrics) for round_ in run.rounds()]
+        learned = [len(round_.by_agent) for round_ in run.rounds()]
         kept = run.save()["parts"]["main.pupil[0]"]["steps"]
 
     assert min(learned) < 3  # of three agents, not all had made enough steps
     assert sum(learned) > 0
     assert len({len(mine) for mine in kept}) > 1
     _, rounds = trained(MEETING)
-    assert all(list(r.metrics) == ["left", "right"] for r in rounds)
+    assert all(list(r.by_agent) == ["left", "right"] for r in rounds)
     assert trained(replace(MEETING, seed=2))[0] != trained(MEETING)[0]
 
 

@@ -12,6 +12,8 @@ from reactorl.cli.needs import fail, missing
 from reactorl.cli.train import NEEDED, saved_settings
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from reactorl.rl.training.rundir import RunDirectory
 
 DESCRIPTION = """\
@@ -86,25 +88,14 @@ def command(args: argparse.Namespace) -> int:
 
 def _play(run: RunDirectory, args: argparse.Namespace) -> int:
     from reactorl.rl.algo.registry import settings_of
-    from reactorl.rl.recipes import Recipe, find_spec
     from reactorl.rl.training.checkpoint import read_checkpoint
-    from reactorl.rl.training.scoring import play
 
     name = run.config["algorithm"]
     flow = saved_settings(run, name, settings_of(name)).flow()
     saved = read_checkpoint(run.checkpoint, flow).data
-    algorithm = flow.algorithm
-    like = algorithm.begin(flow.spaces, flow.seed)
-    learned = saved["parts"]["main.learner"]["state"]
-    weights = algorithm.weights(algorithm.restored(like, learned))
-    maker, film = flow.maker, None
-    if args.capture_video:
-        film = Film(run.path / "videos")
-        maker = Recipe(find_spec(run.env_id), {"render_mode": "rgb_array"})
-    episodes = play(
-        maker,
-        algorithm,
-        weights,
+    film = Film(run.path / "videos") if args.capture_video else None
+    episodes = flow.play(
+        flow.learned(saved),
         episodes=args.episodes,
         seed=args.seed,
         watch=None if film is None else film.take,
@@ -112,14 +103,25 @@ def _play(run: RunDirectory, args: argparse.Namespace) -> int:
     scores = [episode.score for episode in episodes]
     steps = int(saved["round"]) * flow.steps_per_round
     print(f"{run.path} after {steps:,} steps: {len(scores)} episodes")
-    mean = sum(scores) / len(scores)
-    print(f"  return  mean {mean:.6g}, least {min(scores):g}, most {max(scores):g}")
+    print(f"  return  {_spread(scores)}")
+    by_agent: dict[str, list[float]] = {}
+    for episode in episodes:
+        for agent, score in episode.by_agent:
+            by_agent.setdefault(agent, []).append(score)
+    width = max(map(len, by_agent), default=0)
+    for agent, mine in by_agent.items():
+        print(f"    {agent:<{width}}  {_spread(mine)}")
     lengths = [episode.length for episode in episodes]
     print(f"  length  mean {sum(lengths) / len(lengths):.6g}")
     if film is not None:
         film.save(lengths)
         print(f"  videos  {film.directory}")
     return 0
+
+
+def _spread(values: Sequence[float]) -> str:
+    mean = sum(values) / len(values)
+    return f"mean {mean:.6g}, least {min(values):g}, most {max(values):g}"
 
 
 class Film:

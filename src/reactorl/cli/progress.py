@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from reactorl.rl.training.flow import Flow, Round
+    from reactorl.rl.training.task import Round, Task
 
 EVERY_LIVE = 0.2
 EVERY_PLAIN = 1.0
@@ -29,10 +29,14 @@ class Progress:
         flow: What is trained.
         done: How many rounds were done before.
         returns: Of episodes that ended before.
+        title: What to call it.
     """
 
-    def __init__(self, flow: Flow, done: int, returns: Iterable[float] = ()) -> None:
+    def __init__(
+        self, flow: Task, done: int, returns: Iterable[float] = (), *, title: str
+    ) -> None:
         self.flow = flow
+        self.title = title
         self.done = self.first = done
         self.returns: deque[float] = deque(returns, maxlen=100)
         self.loss: float | None = None
@@ -147,8 +151,7 @@ class Display:
         table.add_row("", bar)
         for name, value in progress.rows:
             table.add_row(name, value)
-        what = f"{progress.flow.algorithm.name} on {progress.flow.env}"
-        return Panel(table, title=what, expand=False)
+        return Panel(table, title=progress.title, expand=False)
 
 
 def table(rows: list[tuple[str, str]]) -> str:

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reactorl import Program
-    from reactorl.rl.training.flow import Flow
     from reactorl.rl.training.report import Phase
     from reactorl.rl.training.rundir import RunDirectory
+    from reactorl.rl.training.task import Task
 
 
 def leave_report(
     directory: RunDirectory,
-    flow: Flow,
+    flow: Task,
     program: Program,
     *,
     phase: Phase,
@@ -51,7 +51,7 @@ def leave_report(
     name = str(directory.config["algorithm"])
     resume = ["reactorl", "train", name, "--resume", str(directory.path)]
     outcome = Outcome(
-        title=f"{flow.algorithm.name} on {directory.env_id}",
+        title=f"{flow.name} on {directory.env_id}",
         phase=phase,
         scene=scene(program),
         steps=rounds * flow.steps_per_round,

@@ -26,6 +26,7 @@ checkpoint, its curve, and a report to look at (report.html).
 algorithms:
   dqn         a few actions; double, target network, prioritised replay
   impala      a few actions, or arrays of numbers; made for a lag
+  ippo        several agents, each with PPO (PettingZoo)
   ppo         a few actions, or arrays of numbers
   q-learning  a few states and actions, with a table
 
@@ -35,6 +36,7 @@ EPILOG = """\
 examples:
   reactorl train dqn --env-id CartPole-v1 --seed 1 --workers 2
   reactorl train ppo --env-id Pendulum-v1 --gamma 0.9 --reward-scale 0.1
+  reactorl train ippo --env-id mpe2.simple_spread_v3
   reactorl train dqn --dashboard                watch it in a browser
   reactorl train dqn --resume runs/CartPole-v1__dqn__1__1700000000
 

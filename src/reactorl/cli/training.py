@@ -19,10 +19,8 @@ from reactorl.cli.watching import shown
 from reactorl.rl.training.checkpoint import read_checkpoint, replace, write_checkpoint
 from reactorl.rl.training.curves import draw, read_curve
 from reactorl.rl.training.fingerprint import weights_digest
-from reactorl.rl.training.flow import Run
 from reactorl.rl.training.logs import FINAL, RETURN, Logs, numbers
 from reactorl.rl.training.rundir import RunDirectory
-from reactorl.rl.training.scoring import play
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,8 +29,8 @@ if TYPE_CHECKING:
     from reactorl.cli.train import Options
     from reactorl.dashboard import Dashboard, Feed
     from reactorl.rl.algo.settings import Settings
-    from reactorl.rl.training.flow import Flow
     from reactorl.rl.training.report import Phase
+    from reactorl.rl.training.task import Task, Training
 
 FINAL_SEED = 2_000_000
 """What the final score adds to the seed: neither training nor evaluation play these."""
@@ -87,7 +85,7 @@ class _Training:
 
     def __init__(
         self,
-        flow: Flow,
+        flow: Task,
         options: Options,
         directory: RunDirectory,
         saved: Any,  # noqa: ANN401
@@ -124,8 +122,7 @@ class _Training:
             self._write_graph()
         with ExitStack() as stack:
             keeper = self._keeper()
-            run = Run(
-                flow,
+            run = flow.start(
                 workers=options.workers,
                 saved=self.saved,
                 trace="values" if options.trace else False,
@@ -145,7 +142,7 @@ class _Training:
             )
             stack.callback(logs.close)
             every = max(1, options.checkpoint_every // steps)
-            progress = Progress(flow, run.done, self._returns())
+            progress = Progress(flow, run.done, self._returns(), title=self._title)
             with _asked_to_stop() as asked, run:
                 with Display(progress) as display:
                     while run.done < flow.rounds and not asked:
@@ -213,7 +210,7 @@ class _Training:
 
     @property
     def _title(self) -> str:
-        return f"{self.flow.algorithm.name} on {self.directory.env_id}"
+        return f"{self.flow.name} on {self.directory.env_id}"
 
     def _keeper(self) -> Keeper:
         """Return what keeps the trace and the times, of the rounds from here."""
@@ -227,7 +224,7 @@ class _Training:
             rows = numbers(self.directory.metrics)
             yield from (value for _, _, key, value in rows if key == RETURN)
 
-    def _keep(self, run: Run, logs: Logs) -> None:
+    def _keep(self, run: Training, logs: Logs) -> None:
         if self.kept == run.done:
             return
         logs.flush()
@@ -239,9 +236,7 @@ class _Training:
         if self.options.final_episodes < 1:
             return
         self._note(f"playing {self.options.final_episodes} episodes for the score")
-        episodes = play(
-            self.flow.maker,
-            self.flow.algorithm,
+        episodes = self.flow.play(
             weights,
             episodes=self.options.final_episodes,
             seed=self.flow.seed + FINAL_SEED,
@@ -254,10 +249,8 @@ class _Training:
     # -- what is left to see ----------------------------------------------------------
 
     def _write_graph(self) -> None:
-        graph = getattr(self.flow, "graph", None)
-        if graph is None:
-            return
-        text = f"# {self.directory.path.name}\n\n```mermaid\n{graph()}\n```\n"
+        graph = self.flow.graph()
+        text = f"# {self.directory.path.name}\n\n```mermaid\n{graph}\n```\n"
         replace(self.directory.path / "dataflow.md", text.encode())
 
     def _draw(self) -> None:

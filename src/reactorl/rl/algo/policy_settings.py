@@ -6,24 +6,27 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from reactorl.rl.algo.settings import Settings
+from reactorl.rl.algo.settings import FlowSettings, Settings
 
 if TYPE_CHECKING:
+    from reactorl.rl.algo.ippo import IPPO
+    from reactorl.rl.algo.ppo import PPO
     from reactorl.rl.training.algorithm import Algorithm
     from reactorl.rl.training.flow import Flow
 
 
+def chosen(settings: Settings, kind: Any) -> Any:  # noqa: ANN401
+    """Return an algorithm whose settings have the names that they have here."""
+    return kind(**{f.name: getattr(settings, f.name) for f in fields(kind)})
+
+
 @dataclass(frozen=True, kw_only=True)
-class OnPolicySettings(Settings):
-    """What they have in common."""
+class OnPolicySettings(FlowSettings):
+    """What they have in common if one learner learns from all that is collected."""
 
     def algorithm(self) -> Algorithm:
         """Return the algorithm with these settings."""
         raise NotImplementedError
-
-    def _chosen(self, kind: Any) -> Any:  # noqa: ANN401
-        """Return an algorithm whose settings have the names that they have here."""
-        return kind(**{f.name: getattr(self, f.name) for f in fields(kind)})
 
     def flow(self) -> Flow:
         """Return the flow."""
@@ -45,8 +48,8 @@ class OnPolicySettings(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PPOSettings(OnPolicySettings):
-    """PPO: proximal policy optimisation, for a few actions or arrays of numbers."""
+class PPOChoices(Settings):
+    """What can be chosen about PPO, for one agent or for each of several."""
 
     total_timesteps: int = 120_000
     """How many steps of environments the training has."""
@@ -85,12 +88,50 @@ class PPOSettings(OnPolicySettings):
     reward_scale: float = 1.0
     """What rewards are multiplied by for learning; scores are not."""
 
-    def algorithm(self) -> Algorithm:
+    def algorithm(self) -> PPO:
         """Return PPO with these settings."""
         from reactorl.rl.algo.ppo import PPO
 
-        found: Algorithm = self._chosen(PPO)
+        found: PPO = chosen(self, PPO)
         return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class PPOSettings(PPOChoices, OnPolicySettings):
+    """PPO: proximal policy optimisation, for a few actions or arrays of numbers."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class IPPOSettings(PPOChoices):
+    """Independent PPO: several agents, each of which learns as if it were alone."""
+
+    env_id: str = "mpe2.simple_spread_v3"
+    """The environment: a module that has parallel_env, as those of PettingZoo;
+    "module:function" for another function that makes one."""
+    total_timesteps: int = 240_000
+    """How many steps of environments the training has; all agents act in each."""
+    num_steps: int = 100
+    """How many steps each environment does in a round."""
+    gamma: float = 0.95
+    """How much a reward is worth one step later."""
+    reward_scale: float = 0.2
+    """What rewards are multiplied by for learning; scores are not."""
+
+    def flow(self) -> IPPO:
+        """Return the task."""
+        from reactorl.rl.algo.ippo import IPPO
+
+        self.check()
+        return IPPO(
+            self.env_id,
+            self.algorithm(),
+            num_envs=self.num_envs,
+            steps=self.num_steps,
+            rounds=self.rounds,
+            evaluate_every=self.evaluate_every,
+            evaluation_episodes=self.eval_episodes,
+            seed=self.seed,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,7 +174,7 @@ class IMPALASettings(OnPolicySettings):
         """Return IMPALA with these settings."""
         from reactorl.rl.algo.impala import IMPALA
 
-        found: Algorithm = self._chosen(IMPALA)
+        found: Algorithm = chosen(self, IMPALA)
         return found
 
 
@@ -164,5 +205,5 @@ class QLearningSettings(OnPolicySettings):
         """Return Q-learning with these settings."""
         from reactorl.rl.algo.q_learning import QLearning
 
-        found: Algorithm = self._chosen(QLearning)
+        found: Algorithm = chosen(self, QLearning)
         return found

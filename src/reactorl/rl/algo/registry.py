@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The algorithms that ``reactorl train`` knows, by name.
 
-An entry names a class of settings; its ``flow()`` makes the flow. Nothing is imported
+An entry names a class of settings; its ``flow()`` makes the task. Nothing is imported
 before somebody asks for it.
 """
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 ALGORITHMS: Final = {
     "dqn": "reactorl.rl.algo.settings:DQNSettings",
     "impala": "reactorl.rl.algo.policy_settings:IMPALASettings",
+    "ippo": "reactorl.rl.algo.policy_settings:IPPOSettings",
     "ppo": "reactorl.rl.algo.policy_settings:PPOSettings",
     "q-learning": "reactorl.rl.algo.policy_settings:QLearningSettings",
 }

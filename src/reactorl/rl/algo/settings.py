@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Settings of trainings, as people write them: with the names that CleanRL gave them.
 
-They are numbers and names only; ``flow()`` makes the flow that they describe. What they
+They are numbers and names only; ``flow()`` makes the task that they describe. What they
 count is steps of environments, all together.
 """
 
@@ -14,6 +14,7 @@ from reactorl.rl.training.algorithm import FlowError
 
 if TYPE_CHECKING:
     from reactorl.rl.training.flow import Flow
+    from reactorl.rl.training.task import Task
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,13 +29,8 @@ class Settings:
     """How many steps of environments the training has."""
     num_envs: int = 16
     """How many environments are stepped side by side."""
-    rollouts: int = 0
-    """How many reactors have them; 0: as many as divide num_envs, at most four."""
     num_steps: int = 16
     """How many steps each environment does in a round."""
-    lag: int = 0
-    """How many rounds older than necessary weights may be: 0, rollouts and learner
-    take turns; 1 or more, they work side by side."""
     eval_every: int = 4_000
     """How many steps from one evaluation to the next; 0: none."""
     eval_episodes: int = 4
@@ -49,13 +45,6 @@ class Settings:
     def rounds(self) -> int:
         """How many rounds the training has: as many as its steps take."""
         return -(-self.total_timesteps // max(self.steps_per_round, 1))
-
-    @property
-    def rollouts_or_default(self) -> int:
-        """How many reactors have the environments."""
-        if self.rollouts:
-            return self.rollouts
-        return next((n for n in (4, 3, 2) if self.num_envs % n == 0), 1)
 
     @property
     def evaluate_every(self) -> int:
@@ -76,8 +65,8 @@ class Settings:
                 msg = f"--{option} is {getattr(self, name)}"
                 raise FlowError(msg, "It is 1 or more.")
 
-    def flow(self) -> Flow:
-        """Return the flow.
+    def flow(self) -> Task:
+        """Return what they describe.
 
         Raises:
             FlowError: The settings do not fit together.
@@ -86,7 +75,26 @@ class Settings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DQNSettings(Settings):
+class FlowSettings(Settings):
+    """What trainings have in which rollouts collect for a learner."""
+
+    rollouts: int = 0
+    """How many reactors have the environments; 0: as many as divide num_envs, at most
+    four."""
+    lag: int = 0
+    """How many rounds older than necessary weights may be: 0, rollouts and learner
+    take turns; 1 or more, they work side by side."""
+
+    @property
+    def rollouts_or_default(self) -> int:
+        """How many reactors have the environments."""
+        if self.rollouts:
+            return self.rollouts
+        return next((n for n in (4, 3, 2) if self.num_envs % n == 0), 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DQNSettings(FlowSettings):
     """DQN: Q-learning with a network, for environments with a few actions."""
 
     learning_rate: float = 2.3e-3

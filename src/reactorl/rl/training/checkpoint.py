@@ -3,7 +3,7 @@
 
 A file is a line of text, a tree in JSON, the arrays, and a digest of all that::
 
-    reactorl-checkpoint 1 <bytes of the tree> <bytes of the arrays>
+    reactorl-checkpoint 2 <bytes of the tree> <bytes of the arrays>
     {"identity": ..., "about": ..., "arrays": [[type, shape, offset], ...], "data": ...}
     <arrays, each at a multiple of 64 bytes>
     <SHA-256, 32 bytes>
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reactorl.rl.training.algorithm import Array
-    from reactorl.rl.training.flow import Flow
     from reactorl.rl.training.saved import Data
+    from reactorl.rl.training.task import Task
 
-VERSION: Final = 1
+VERSION: Final = 2
 _MAGIC: Final = b"reactorl-checkpoint"
 _ALIGNED: Final = 64
 _LONGEST_LINE: Final = 200
@@ -68,23 +68,23 @@ class Checkpoint:
     """What a file holds. Its arrays are read-only."""
 
     identity: dict[str, Any]
-    """Of which flow; see ``reactorl.rl.training.identity``."""
+    """Of which task; see ``reactorl.rl.training.identity``."""
     about: dict[str, Any]
     """By which versions it was written; for information."""
     data: Data
-    """What ``Run.save`` returned."""
+    """What ``Training.save`` returned."""
 
 
 # -- writing --------------------------------------------------------------------------
 
 
-def write_checkpoint(path: Path, data: Data, flow: Flow) -> None:
+def write_checkpoint(path: Path, data: Data, flow: Task) -> None:
     """Write the state of a run, as a whole or not at all.
 
     Args:
         path: Where to; one process at a time writes there.
-        data: What ``Run.save`` returned.
-        flow: Of which flow.
+        data: What ``Training.save`` returned.
+        flow: Of which task.
 
     Raises:
         OSError: It cannot be written; what was there is still there.
@@ -159,12 +159,12 @@ def _padded(size: int) -> int:
 # -- reading --------------------------------------------------------------------------
 
 
-def read_checkpoint(path: Path, flow: Flow | None = None) -> Checkpoint:
+def read_checkpoint(path: Path, flow: Task | None = None) -> Checkpoint:
     """Read a checkpoint; nothing of it is run.
 
     Args:
         path: The file.
-        flow: The flow that is to go on from it; None: any.
+        flow: The task that is to go on from it; None: any.
 
     Raises:
         CheckpointError: There is none, it is damaged, of another version, or of

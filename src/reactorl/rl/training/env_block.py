@@ -13,7 +13,7 @@ from reactorl.rl.commands import Reset
 from reactorl.rl.company import Company
 from reactorl.rl.failures import EnvFailure
 from reactorl.rl.seat import Rules
-from reactorl.rl.training.cloning import heard, restore_env, saved_env, told
+from reactorl.rl.training.cloning import restore_env, saved_env
 from reactorl.rl.training.encoding import Encoder
 from reactorl.rl.training.trajectory import Episode
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reactorl.rl.recipes import Maker
-    from reactorl.rl.training.algorithm import Array, Spaces
+    from reactorl.rl.training.algorithm import Algorithm, Array, Spaces, Weights
     from reactorl.rl.training.saved import Data
 
 
@@ -100,7 +100,7 @@ class EnvBlock:
         return {
             "scores": self._scores.copy(),
             "lengths": self._lengths.copy(),
-            "observations": [told(slots.row(seat.index)) for seat in seats],
+            "observations": [slots.row(seat.index) for seat in seats],
             "envs": [saved_env(seat.env) for seat in seats],
         }
 
@@ -109,13 +109,28 @@ class EnvBlock:
         self._scores[:] = saved["scores"]
         self._lengths[:] = saved["lengths"]
         for index, row in enumerate(saved["observations"]):
-            self.arrays.observations.writer(index)(heard(row))
+            self.arrays.observations.writer(index)(row)
         for seat, data in zip(self._company.seats, saved["envs"], strict=True):
             restore_env(seat.env, data)
 
     def close(self) -> None:
         """Close all of them."""
         self._company.close()
+
+
+class Examined(EnvBlock):
+    """Environments in which an evaluation tries weights."""
+
+    def __init__(
+        self, maker: Maker, spaces: Spaces, count: int, algorithm: Algorithm
+    ) -> None:
+        super().__init__(maker, spaces, count)
+        self._algorithm = algorithm
+
+    def advance(self, weights: Weights, tag: str) -> list[tuple[int, Episode]]:
+        """Do the best step in each; return the episodes that ended, and whose."""
+        actions = self._algorithm.act_best(weights, self.observations())
+        return [(ended.who, ended.episode) for ended in self.step(actions, tag)]
 
 
 def _raise_failures(replies: dict[int, Any], tag: str = "") -> None:

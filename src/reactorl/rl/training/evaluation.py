@@ -7,17 +7,39 @@ for it; and nothing that training depends on depends on it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import astuple, dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
 
 from reactorl import Input, Output, Reactor, param, reaction, shutdown, startup
-from reactorl.rl.training.env_block import EnvBlock
 from reactorl.rl.training.trajectory import Episode
 
 if TYPE_CHECKING:
-    from reactorl.rl.recipes import Maker
-    from reactorl.rl.training.algorithm import Algorithm, Spaces, Weights
+    from collections.abc import Callable, Sequence
+
+    from reactorl.rl.training.algorithm import Weights
     from reactorl.rl.training.saved import Data, Records
+
+
+class Judged(Protocol):
+    """Environments in which weights are tried, for one agent or several."""
+
+    def reset(self, seeds: Sequence[int]) -> None:
+        """Begin an episode in each."""
+
+    def advance(self, weights: Weights, tag: str) -> Sequence[tuple[int, Episode]]:
+        """Do the best step in each; return the episodes that ended, and whose.
+
+        Where one ends, the next one begins. ``tag`` is for whoever fails.
+        """
+
+    def save(self) -> Data:
+        """Return the state of all of them as plain data."""
+
+    def load(self, saved: Data) -> None:
+        """Go on where others stopped; they must have been reset before."""
+
+    def close(self) -> None:
+        """Close all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +66,10 @@ class EvaluationPlan:
         episodes: How many in an evaluation; each environment does as many.
         num_envs: How many environments.
         steps: How many steps each does in a round.
+        seed: Of the first environment; others have the next ones.
+        make: Makes them.
+        weights: To begin with.
+        records: What is known of an earlier run.
     """
 
     every: int
@@ -51,9 +77,7 @@ class EvaluationPlan:
     num_envs: int
     steps: int
     seed: int
-    maker: Maker = field(repr=False)
-    spaces: Spaces
-    algorithm: Algorithm
+    make: Callable[[], Judged] = field(repr=False)
     weights: Weights = field(repr=False)
     records: Records = field(repr=False)
 
@@ -69,7 +93,7 @@ class Evaluation(Reactor):
 
     def setup(self) -> None:
         """Have nothing to do yet."""
-        self.envs: EnvBlock | None = None
+        self.envs: Judged | None = None
         self.latest = self.plan.weights
         self.begun = 0  # in which round; 0: nothing is evaluated
         self.episodes: list[list[Episode]] = []
@@ -78,7 +102,7 @@ class Evaluation(Reactor):
     def make(self) -> None:
         """Make the environments."""
         plan = self.plan
-        self.envs = EnvBlock(plan.maker, plan.spaces, plan.num_envs)
+        self.envs = plan.make()
         saved = plan.records.enter(self.name, self)
         if saved is not None:
             self._load(saved)
@@ -117,10 +141,8 @@ class Evaluation(Reactor):
     def _steps(self) -> None:
         assert self.envs is not None
         for _ in range(self.plan.steps):
-            observations = self.envs.observations()
-            actions = self.plan.algorithm.act_best(self.judged, observations)
-            for ended in self.envs.step(actions, str(self.tag)):
-                self.episodes[ended.who].append(ended.episode)
+            for who, episode in self.envs.advance(self.judged, str(self.tag)):
+                self.episodes[who].append(episode)
 
     # -- between rounds ---------------------------------------------------------------
 
@@ -131,7 +153,7 @@ class Evaluation(Reactor):
         if self.begun:
             data |= {
                 "judged": self.judged,
-                "episodes": [[[e.score, e.length] for e in m] for m in self.episodes],
+                "episodes": [[astuple(e) for e in mine] for mine in self.episodes],
                 "envs": self.envs.save(),
             }
         return data
@@ -144,7 +166,7 @@ class Evaluation(Reactor):
         self._begin(self.begun)
         self.judged = saved["judged"]
         self.episodes = [
-            [Episode(float(s), int(n)) for s, n in mine] for mine in saved["episodes"]
+            [Episode(*fields) for fields in mine] for mine in saved["episodes"]
         ]
         self.envs.load(saved["envs"])
 

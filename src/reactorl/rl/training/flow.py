@@ -19,16 +19,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Unpack
 
 import gymnasium as gym
+import numpy as np
 
 from reactorl import (
     MultiOutput,
     Output,
     Reactor,
     Timer,
-    drive,
     elaborate,
     msec,
     param,
@@ -37,21 +37,25 @@ from reactorl import (
 from reactorl.diagram import Graph, graph
 from reactorl.rl.recipes import Recipe, find_spec
 from reactorl.rl.training.algorithm import ChecksRounds, FlowError, Spaces
+from reactorl.rl.training.driven import Driven, RunOptions
+from reactorl.rl.training.env_block import Examined
 from reactorl.rl.training.evaluation import Evaluated, Evaluation, EvaluationPlan
 from reactorl.rl.training.learner import Learner, LearnerPlan
 from reactorl.rl.training.mailbox import Mailbox
 from reactorl.rl.training.replay import Gather, Replay, ReplayPlan
 from reactorl.rl.training.rollout import Rollout, RolloutPlan
 from reactorl.rl.training.saved import Records
+from reactorl.rl.training.scoring import Solo, play
 from reactorl.rl.training.server import GivesGradients, GradientLearner, Server
+from reactorl.rl.training.task import Round
 from reactorl.rl.training.trajectory import Trajectory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
-    from reactorl import Program, Result, Watch
+    from reactorl import Program
     from reactorl.rl.recipes import Maker
-    from reactorl.rl.training.algorithm import Algorithm, Metrics, State, Weights
+    from reactorl.rl.training.algorithm import Algorithm, Array, State, Weights
     from reactorl.rl.training.saved import Data
     from reactorl.rl.training.trajectory import Episode
 
@@ -73,21 +77,6 @@ class Clock(Reactor):
     def begin(self) -> None:
         """Begin a round."""
         self.round.set(self.elapsed // ROUND)
-
-
-@dataclass(frozen=True)
-class Round:
-    """What a round gave."""
-
-    number: int
-    steps: int
-    """How many steps of environments were made in it."""
-    episodes: tuple[Episode, ...]
-    """Those that ended in it, in the order of rollouts."""
-    metrics: Metrics | None
-    """What the learner says, if it learned."""
-    evaluation: Evaluated | None
-    """What an evaluation came to that ended in it."""
 
 
 @dataclass(frozen=True)
@@ -151,6 +140,11 @@ class Flow:
             return Spaces(env.observation_space, env.action_space)
         finally:
             env.close()
+
+    @property
+    def name(self) -> str:
+        """What people call the algorithm."""
+        return self.algorithm.name
 
     @property
     def steps_per_round(self) -> int:
@@ -253,6 +247,10 @@ class Flow:
         self.check()
         return Training(flow=self, records=records or Records(), first=first)
 
+    def start(self, **options: Unpack[RunOptions]) -> Run:
+        """Return a training of it; the options are those of ``Run``."""
+        return Run(self, **options)
+
     def program(self) -> Program:
         """Return the program, for looking at it."""
         return elaborate(self.main())
@@ -270,6 +268,36 @@ class Flow:
             for _ in run.rounds():
                 pass
             return run.weights
+
+    # -- what was learned -------------------------------------------------------------
+
+    def learned(self, saved: Mapping[str, Data]) -> Weights:
+        """Return what acting needs of what ``Run.save`` returned."""
+        like = self.algorithm.begin(self.spaces, self.seed)
+        state = saved["parts"][self.teacher]["state"]
+        return self.algorithm.weights(self.algorithm.restored(like, state))
+
+    def play(
+        self,
+        weights: Weights,
+        *,
+        episodes: int,
+        seed: int,
+        watch: Callable[[Any], None] | None = None,
+    ) -> list[Episode]:
+        """Play episodes without exploring; see ``reactorl.rl.training.task``."""
+        maker = self.maker
+        if watch is not None and isinstance(maker, Recipe):
+            drawn = {**maker.kwargs, "render_mode": "rgb_array"}
+            maker = replace(maker, kwargs=drawn)
+
+        def choose(stages: Sequence[Solo]) -> Array:
+            rows = np.stack([stage.row for stage in stages])
+            return self.algorithm.act_best(weights, rows)
+
+        return play(
+            lambda _: Solo(maker), choose, episodes=episodes, seed=seed, watch=watch
+        )
 
 
 class Training(Reactor):
@@ -386,15 +414,14 @@ class Training(Reactor):
 
     def _add_evaluation(self, clock: Any, mail: Any, weights: Weights) -> None:  # noqa: ANN401
         flow = self.flow
+        count = min(flow.evaluation_episodes, flow.num_envs // flow.rollouts)
         plan = EvaluationPlan(
             flow.evaluate_every,
             flow.evaluation_episodes,
-            min(flow.evaluation_episodes, flow.num_envs // flow.rollouts),
+            count,
             flow.steps,
             flow.seed + EVALUATION_SEED,
-            flow.maker,
-            flow.spaces,
-            flow.algorithm,
+            lambda: Examined(flow.maker, flow.spaces, count, flow.algorithm),
             weights,
             self.records,
         )
@@ -412,66 +439,28 @@ def _sent(saved: Data | None) -> list[tuple[int, Any]]:
     return [(saved["sent_at"] + ROUND, Trajectory.restored(saved["sent"]))]
 
 
-class Run:
+class Run(Driven[Round]):
     """A training under way; a context manager.
 
     Args:
         flow: What to train.
-        workers: How many threads; None: what helps.
-        trace: Whether to keep a trace, as for ``drive``.
-        saved: The state of an earlier run of the same flow, to go on from.
-        timing: Whether to measure times, as for ``drive``.
-        at_start: Called with a ``Watch`` when all parts are made, as for ``drive``.
-        at_end: Called with the result, also after a failure, as for ``drive``.
+        options: How to run: ``workers``, ``trace``, ``saved``, ``timing``, ``at_start``
+            and ``at_end``; see ``RunOptions``.
     """
 
-    def __init__(
-        self,
-        flow: Flow,
-        *,
-        workers: int | None = None,
-        trace: bool | Literal["values"] = False,
-        saved: Mapping[str, Data] | None = None,
-        timing: bool | int = False,
-        at_start: Callable[[Watch], object] | None = None,
-        at_end: Callable[[Result], object] | None = None,
-    ) -> None:
+    def __init__(self, flow: Flow, **options: Unpack[RunOptions]) -> None:
         self.flow = flow
-        self.done = 0 if saved is None else int(saved["round"])
-        self._records = Records(None if saved is None else saved["parts"])
-        main = flow.main(self._records, self.done + 1)
-        self._session = drive(
-            main,
-            workers=workers,
+        super().__init__(
+            flow.main,
             seed=flow.seed,
-            trace=trace,
-            freeze=True,
-            timing=timing,
-            at_start=at_start,
-            at_end=at_end,
+            period=ROUND,
+            rounds=flow.rounds,
+            options=options,
         )
-        self._began = False
-
-    def __enter__(self) -> Run:
-        """Make all parts."""
-        self._session.__enter__()
-        # The clock's first round is at its own time: what comes before is empty.
-        self._skip = self.done
-        return self
-
-    def __exit__(self, *error: Any) -> None:  # noqa: ANN401
-        """End the program."""
-        self._session.__exit__(*error)
-
-    def rounds(self) -> Iterator[Round]:
-        """Do the rounds that are left, one by one; yields what each gave."""
-        while self.done < self.flow.rounds:
-            yield self.step()
 
     def step(self) -> Round:
         """Do one round."""
-        after, self._skip = (self._skip + 1) * ROUND, 0
-        outputs = self._session.step(after=after)
+        outputs = self._next()
         self.done += 1
         found: list[Trajectory] = outputs.trajectories
         return Round(
@@ -482,22 +471,13 @@ class Run:
             outputs.get("evaluated"),
         )
 
-    def save(self) -> dict[str, Data]:
-        """Return the state of everything between two rounds, as plain data."""
-        return {"round": self.done, "parts": self._records.save()}
-
     @property
     def state(self) -> State:
         """What has been learned so far."""
-        teacher: Any = self._records.keeper(self.flow.teacher)
+        teacher: Any = self.records.keeper(self.flow.teacher)
         return teacher.state
 
     @property
     def weights(self) -> Weights:
         """What acting needs of it."""
         return self.flow.algorithm.weights(self.state)
-
-    @property
-    def session(self) -> Any:  # noqa: ANN401
-        """The driven program."""
-        return self._session

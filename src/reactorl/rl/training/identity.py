@@ -19,10 +19,10 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reactorl.rl.training.flow import Flow
+    from reactorl.rl.training.task import Task
 
 
-def identity(flow: Flow) -> dict[str, Any]:
+def identity(flow: Task) -> dict[str, Any]:
     """Return everything that the numbers of a training follow from."""
     return {
         field.name: described(getattr(flow, field.name))
@@ -74,7 +74,8 @@ def differences(ours: Any, theirs: Any, where: str = "") -> Iterator[str]:  # no
 def versions() -> Mapping[str, str]:
     """Return the versions of what takes part, as far as it is installed."""
     found = {"python": platform.python_version()}
-    for name in ("reactorl", "numpy", "gymnasium", "jax", "jaxlib", "optax"):
+    names = ("reactorl", "numpy", "gymnasium", "jax", "jaxlib", "optax")
+    for name in (*names, "pettingzoo", "mpe2"):
         try:
             found[name] = version(name)
         except PackageNotFoundError:

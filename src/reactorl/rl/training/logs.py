@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from reactorl.rl.training.flow import Round
+    from reactorl.rl.training.task import Round
 
 Row: TypeAlias = "tuple[int, float, str, float]"
 """The step, the seconds, the key, the value."""
@@ -83,6 +83,8 @@ class Logs:
         """Take down what a round gave; there are so many steps after it."""
         for episode in found.episodes:
             self.number(step, RETURN, episode.score)
+            for agent, score in episode.by_agent:
+                self.number(step, f"{RETURN}-{agent}", score)
             self.number(step, LENGTH, episode.length)
         if found.evaluation is not None:
             self.number(step, EVALUATED, found.evaluation.mean)

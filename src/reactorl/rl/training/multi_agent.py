@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, Unpack
 
 import numpy as np
 
@@ -30,7 +30,6 @@ from reactorl import (
     Output,
     Reactor,
     Timer,
-    drive,
     interleaved,
     msec,
     param,
@@ -38,9 +37,11 @@ from reactorl import (
     run,
     startup,
 )
+from reactorl.rl.training.agents_env import Played, cast_of
 from reactorl.rl.training.algorithm import FlowError
+from reactorl.rl.training.driven import Driven, RunOptions
 from reactorl.rl.training.saved import Records, random_state, set_random_state
-from reactorl.rl.training.world import Choice, Played, World, WorldPlan, cast_of
+from reactorl.rl.training.world import Choice, World, WorldPlan
 
 if TYPE_CHECKING:
     import os
@@ -345,61 +346,29 @@ class Scribe(Reactor):
             self.request_stop()
 
 
-class MatchRun:
+class MatchRun(Driven[tuple[Played, ...]]):
     """A match under way, turn by turn; a context manager.
 
     With a deadline, turns begin in real time, and what comes of them depends on it.
 
     Args:
         match: Who plays what.
-        workers: How many threads; None: what helps.
-        trace: Whether to keep a trace.
-        saved: The state of an earlier run of the same match, to go on from.
+        options: How to run: ``workers``, ``trace``, ``saved`` and more; see
+            ``RunOptions``.
     """
 
-    def __init__(
-        self,
-        match: Match,
-        *,
-        workers: int | None = None,
-        trace: bool = False,
-        saved: Mapping[str, Data] | None = None,
-    ) -> None:
+    def __init__(self, match: Match, **options: Unpack[RunOptions]) -> None:
         self.match = match
-        self.done = 0 if saved is None else int(saved["turn"])
-        self._records = Records(None if saved is None else saved["parts"])
-        self._session = drive(
-            match.main(self._records, self.done + 1),
-            workers=workers,
+        super().__init__(
+            match.main,
             seed=match.seed,
-            trace=trace,
-            freeze=True,
+            period=match.period,
             fast=match.deadline is None,
+            options=options,
         )
-        # The first turn is at its own time: what comes before is empty.
-        self._skip = self.done
-
-    def __enter__(self) -> MatchRun:
-        """Make all parts."""
-        self._session.__enter__()
-        return self
-
-    def __exit__(self, *error: Any) -> None:  # noqa: ANN401
-        """End the program."""
-        self._session.__exit__(*error)
 
     def step(self) -> tuple[Played, ...]:
         """Play one turn; return what it gave, by environment."""
-        after, self._skip = (self._skip + 1) * self.match.period, 0
-        played = self._session.step(after=after).played
+        played = self._next().played
         self.done += 1
         return tuple(played)
-
-    def save(self) -> dict[str, Data]:
-        """Return the state of everything between two turns, as plain data."""
-        return {"turn": self.done, "parts": self._records.save()}
-
-    @property
-    def session(self) -> Any:  # noqa: ANN401
-        """The driven program."""
-        return self._session

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from reactorl.rl.training.algorithm import Array
     from reactorl.rl.training.saved import Data
 
-_KINDS: Final = frozenset("biufcSUmM")
+KINDS: Final = frozenset("biufcSUmM")
 """NumPy's kinds of values that are numbers, times or text."""
 _SMALL: Final = 2**63
 
@@ -68,7 +68,7 @@ class Packer:
         raise TypeError(msg)
 
     def _numpy(self, value: Any, where: str) -> Any:  # noqa: ANN401
-        if value.dtype.kind not in _KINDS or type(value) is np.memmap:
+        if value.dtype.kind not in KINDS or type(value) is np.memmap:
             msg = f"{where} has values of type {value.dtype}: not plain data"
             raise TypeError(msg)
         if isinstance(value, np.generic):
@@ -121,7 +121,7 @@ def dtype_of(text: str) -> Any:  # noqa: ANN401
         ValueError: It is no type of plain values.
     """
     dtype = np.dtype(text)
-    if dtype.kind not in _KINDS:
+    if dtype.kind not in KINDS:
         msg = f"{text!r} is no type of plain values"
         raise ValueError(msg)
     return dtype

@@ -19,8 +19,10 @@ class Episode:
     """An episode that ended."""
 
     score: float
-    """The sum of its rewards."""
+    """The sum of its rewards; of several agents, the mean of their sums."""
     length: int
+    by_agent: tuple[tuple[str, float], ...] = ()
+    """Where there are several, their names and sums."""
 
 
 @dataclass(frozen=True, slots=True)
