@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 import time
 from typing import Any
@@ -127,3 +128,55 @@ class EndlessAuction(Auction):
         while self.round == 1:
             pass
         return super().step(actions)
+
+
+class FrailAuction(Auction):
+    """Fails in one of its steps, or in its second reset.
+
+    Args:
+        kind: How: raise, sleep, kill, reset or kill reset.
+        at: In which round.
+    """
+
+    def __init__(self, kind: str, at: int = 2) -> None:
+        super().__init__()
+        self.kind = kind
+        self.at = at
+        self.resets = 0
+
+    def reset(
+        self, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        self.resets += 1
+        if self.resets == 2 and self.kind == "reset":
+            msg = "the room is taken"
+            raise LookupError(msg)
+        if self.resets == 2 and self.kind == "kill reset":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().reset(seed, options)
+
+    def step(self, actions: dict[str, Any]) -> tuple[dict[str, Any], ...]:
+        found = super().step(actions)
+        if self.round == self.at:
+            if self.kind == "raise":
+                # What it observed before may be changed by then.
+                self.purses[:] = 0
+                msg = "the hammer is lost"
+                raise LookupError(msg)
+            if self.kind == "sleep":
+                time.sleep(600)
+            if self.kind == "kill":
+                os.kill(os.getpid(), signal.SIGKILL)
+        return found
+
+
+class ReusingAuction(FrailAuction):
+    """Shows the same arrays each time, and changes them."""
+
+    def observe(self, agents: list[str]) -> dict[str, Any]:
+        seen = super().observe(agents)
+        if not hasattr(self, "shown"):
+            self.shown = seen
+        for agent, values in seen.items():
+            self.shown[agent][:] = values
+        return {agent: self.shown[agent] for agent in agents}

@@ -73,3 +73,9 @@ def gone(pids: list[int], within: float = 20.0) -> bool:
     while any(map(is_there, pids)) and time.monotonic() < end:
         time.sleep(0.02)
     return not any(map(is_there, pids))
+
+
+def kill(pid: int) -> None:
+    """Kill a process of ours, and wait until it is dead."""
+    os.kill(pid, signal.SIGKILL)
+    assert gone([pid])

@@ -20,7 +20,7 @@ from gymnasium.vector import AutoresetMode
 from reactorl.rl import EnvFailure, VectorEnv
 from tests.rl.comparing import assert_same
 from tests.rl.envs import Toy, every_space, toys
-from tests.rl.scripts import gone, run_script, start_script
+from tests.rl.scripts import gone, kill, run_script, start_script
 from tests.rl.troubles import Trouble
 
 if TYPE_CHECKING:
@@ -34,12 +34,6 @@ pytestmark = pytest.mark.skipif(
 def pids(envs: VectorEnv) -> list[int]:
     found: list[int] = envs._host.pids  # type: ignore[attr-defined]
     return found
-
-
-def kill(pid: int) -> None:
-    """Kill a process of ours, and wait until it is dead."""
-    os.kill(pid, signal.SIGKILL)
-    assert gone([pid])
 
 
 # -- killed ----------------------------------------------------------------------------

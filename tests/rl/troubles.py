@@ -114,3 +114,25 @@ def deeply(depth: int) -> None:
         msg = "bad step"
         raise ValueError(msg)
     deeply(depth - 1)
+
+
+class Weary(Trouble):
+    """Ends its episodes after two steps, and misbehaves in its second reset.
+
+    Args:
+        kind: How: raise, spin or kill; empty: not at all.
+    """
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        found = super().reset(seed=seed, options=options)
+        self.length = 2
+        if self.episodes == 2:
+            if self.kind == "raise":
+                deeply(3)
+            while self.kind == "spin":
+                pass
+            if self.kind == "kill":
+                os.kill(os.getpid(), signal.SIGKILL)
+        return found

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 from gymnasium.vector import AutoresetMode
 
-from reactorl.rl.commands import Answer, ForAll
-from reactorl.rl.seat import Seat
+from reactorl.rl.commands import Asking, ForAll
+from reactorl.rl.seat import Seat, as_it_is
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
+    from reactorl.rl.commands import Deed
+    from reactorl.rl.failures import EnvFailure
     from reactorl.rl.seat import Rules
 
 ByAgent: TypeAlias = dict[Any, Any]
@@ -36,6 +39,20 @@ class Turn(NamedTuple):
     episode: int
     """How often there was a reset."""
 
+    @property
+    def restarted(self) -> bool:
+        """Whether its infos tell of a restart."""
+        return False
+
+
+class RestartedTurn(Turn):
+    """A step with a restart, of which its infos tell."""
+
+    @property
+    def restarted(self) -> bool:
+        """Its infos tell of a restart."""
+        return True
+
 
 class Beginning(NamedTuple):
     """What a reset gave, and who is there."""
@@ -45,9 +62,53 @@ class Beginning(NamedTuple):
     agents: list[Any]
     episode: int
 
+    @property
+    def restarted(self) -> bool:
+        """Whether its infos tell of a restart."""
+        return False
+
+
+class RestartedBeginning(Beginning):
+    """A reset with a restart, of which its infos tell."""
+
+    @property
+    def restarted(self) -> bool:
+        """Its infos tell of a restart."""
+        return True
+
+
+class Last(NamedTuple):
+    """What a restart needs to know of an episode that it cuts off."""
+
+    observations: ByAgent
+    agents: list[Any]
+    episode: int
+
+    @classmethod
+    def of(cls, found: Turn | Beginning, *, seen: bool = True) -> Last:
+        """Return what is to be remembered; nobody else can change it.
+
+        Args:
+            found: What a step or reset gave.
+            seen: Whether observations are remembered, too.
+        """
+        agents = list(found.agents)
+        shown = found.observations if seen else {}
+        last = {agent: as_it_is(shown[agent]) for agent in agents if agent in shown}
+        return cls(last, agents, found.episode)
+
+
+NOTHING = Last({}, [], 0)
+"""Before the first reset."""
+
 
 class AgentsSeat(Seat):
-    """One environment with several agents; see ``Seat``."""
+    """One environment with several agents; see ``Seat``.
+
+    Its results are replies. Arrays have no place for agents that come and go.
+    """
+
+    NEEDS = ("reset", "step")
 
     def __init__(
         self,
@@ -58,6 +119,8 @@ class AgentsSeat(Seat):
     ) -> None:
         super().__init__(index, make, rules, guard)
         self._mode = rules.autoreset
+        self._remembers = rules.restart != "never"
+        self._last = NOTHING
         self._episode = 0
         self._world: Any = self.env
 
@@ -65,12 +128,10 @@ class AgentsSeat(Seat):
         """Step the environment; without agents, do what the autoreset mode says.
 
         Raises:
-            EnvFailure: It raised, or took too long.
+            EnvFailure: It raised or took too long, and is not to be restarted.
         """
-        if self._episode and not self._world.agents:
-            if self._mode is AutoresetMode.NEXT_STEP:
-                return _first_turn(self.begin(None, None))
-            return Turn({}, {}, {}, {}, {}, [], self._episode)
+        if self._ended or (self._episode and not self._world.agents):
+            return self._rest()
         self.steps += 1
         try:
             with self._guard:
@@ -80,29 +141,89 @@ class AgentsSeat(Seat):
                 obs, rewards, terminated, truncated, infos, agents, self._episode
             )
         except (Exception, SystemExit) as error:
-            raise self._failure(error) from error
+            failure = self._failure(error)
+            if not self._remembers or not self._last.agents:  # nobody would be told
+                raise failure from error
+            self._restart()
+            return self._cut_short(failure)
         if not turn.agents and self._mode is AutoresetMode.SAME_STEP:
             return _continued(turn, self.begin(None, None))
+        if self._remembers:
+            self._last = Last.of(turn)
+        return turn
+
+    def _rest(self) -> Turn:
+        """Do what there is to do without agents."""
+        if self._owed is not None and self._owes_end:
+            failure, self._owed = self._owed, None
+            return self._cut_short(failure)
+        if self._mode is AutoresetMode.NEXT_STEP:
+            return _first_turn(self.begin(None, None))
+        return Turn({}, {}, {}, {}, {}, [], self._episode)
+
+    def _cut_short(self, failure: EnvFailure) -> Turn:
+        """End the episode as truncated, with the last observations there were."""
+        seen, agents, _ = self._last
+        turn = RestartedTurn(
+            seen,
+            dict.fromkeys(agents, 0.0),
+            dict.fromkeys(agents, False),
+            dict.fromkeys(agents, True),
+            {agent: self._log(failure) for agent in agents},
+            [],
+            self._episode,
+        )
+        if self._mode is AutoresetMode.SAME_STEP:
+            return _continued(turn, self.begin(None, None))
+        self._ended = True
         return turn
 
     def begin(self, seed: int | None, options: dict[str, Any] | None) -> Beginning:
         """Reset the environment.
 
         Raises:
-            EnvFailure: It raised, or took too long.
+            EnvFailure: It raised or took too long, also after a restart if there may be
+                one.
         """
+        if seed is not None:
+            self._seed, self.lives, self._newborn_seed = seed, 0, None
+        new, failure = self._insist(partial(self._try_begin, seed, options))
+        if failure is not None:
+            infos, log = dict(new.infos), self._log(failure)
+            for agent in new.agents:
+                infos[agent] = {**infos.get(agent, {}), **log}
+            new = RestartedBeginning(*new)._replace(infos=infos)
+        if self._remembers:
+            self._last = Last.of(new)
+        return new
+
+    def _try_begin(self, seed: int | None, options: dict[str, Any] | None) -> Beginning:
+        if seed is None:
+            seed = self._newborn_seed
+        self._newborn_seed = None
         # As a loop would call it: not everybody's reset takes what it does not need.
         given: dict[str, Any] = {} if seed is None else {"seed": seed}
         if options is not None:
             given["options"] = options
-        try:
-            with self._guard:
-                observations, infos = self._world.reset(**given)
-            self._episode += 1
-            agents = list(self._world.agents)
-            return Beginning(observations, infos, agents, self._episode)
-        except (Exception, SystemExit) as error:
-            raise self._failure(error) from error
+        with self._guard:
+            observations, infos = self._world.reset(**given)
+        self._episode += 1
+        return Beginning(observations, infos, list(self._world.agents), self._episode)
+
+    def go_on(self) -> Turn:
+        """Do what a step does that tells of a restart; see ``owe``."""
+        return self._rest()
+
+    def _restart(self) -> None:
+        super()._restart()
+        self._world = self.env
+
+    def _recall(self, last: Last) -> None:
+        self._last = last
+        self._episode = last.episode
+
+    def _description(self) -> AgentsDescription:
+        return AgentsDescription.of(self.env)
 
     def call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
         """Return what a method of the environment returns, or an attribute of it."""
@@ -131,7 +252,8 @@ def try_turns(env: Any) -> Iterator[float]:  # noqa: ANN401 - a ParallelEnv
 def _first_turn(new: Beginning) -> Turn:
     """Return a beginning in the form of a step, in which nothing has happened yet."""
     agents = new.agents
-    return Turn(
+    kind = RestartedTurn if new.restarted else Turn
+    return kind(
         new.observations,
         dict.fromkeys(agents, 0.0),
         dict.fromkeys(agents, False),
@@ -149,7 +271,8 @@ def _continued(last: Turn, new: Beginning) -> Turn:
         info = infos.setdefault(agent, {})
         info["final_obs"] = observation
         info["final_info"] = last.infos.get(agent, {})
-    return last._replace(
+    kind = RestartedTurn if last.restarted or new.restarted else Turn
+    return kind(*last)._replace(
         observations=new.observations,
         infos=infos,
         agents=new.agents,
@@ -158,9 +281,10 @@ def _continued(last: Turn, new: Beginning) -> Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Play:
+class Play(Asking):
     """Step with these actions of all agents, by index."""
 
+    deed: ClassVar[Deed] = "step"
     actions: Sequence[ByAgent | None] | Mapping[int, ByAgent | None]
 
     def apply(self, seat: Seat) -> Turn:
@@ -177,22 +301,18 @@ class Play:
 class Begin(ForAll):
     """Reset with these seeds, by index."""
 
+    deed: ClassVar[Deed] = "reset"
     seeds: Mapping[int, int | None]
     options: dict[str, Any] | None
+
+    def seed_for(self, index: int) -> int | None:
+        """Return its seed."""
+        return self.seeds.get(index)
 
     def apply(self, seat: Seat) -> Beginning:
         """Reset one environment."""
         assert isinstance(seat, AgentsSeat)
         return seat.begin(self.seeds[seat.index], self.options)
-
-
-@dataclass(frozen=True, slots=True)
-class Introduce(ForAll):
-    """Tell what it is."""
-
-    def apply(self, seat: Seat) -> Answer:
-        """Describe one environment."""
-        return Answer.of(lambda: AgentsDescription.of(seat.env))
 
 
 @dataclass(frozen=True, slots=True)

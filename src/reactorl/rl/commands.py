@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, TypeAlias
 
 import numpy as np
 
@@ -17,8 +17,19 @@ if TYPE_CHECKING:
     from reactorl.rl.slots import Array, Space
 
 
+Deed: TypeAlias = Literal["step", "reset", "ask"]
+"""What a command does with an environment: this decides what its loss means."""
+
+
 class Command(Protocol):
     """Something to do with each environment."""
+
+    @property
+    def deed(self) -> Deed:
+        """What it does."""
+
+    def seed_for(self, index: int) -> int | None:
+        """Return what it seeds an environment with, if it does."""
 
     def apply(self, seat: Seat) -> object:
         """Do it with one; return the reply, None if there is nothing to say."""
@@ -27,7 +38,18 @@ class Command(Protocol):
         """Return what some environments need to know of it."""
 
 
-class ForAll:
+class Asking:
+    """A command after which environments are what they were."""
+
+    __slots__ = ()
+    deed: ClassVar[Deed] = "ask"
+
+    def seed_for(self, index: int) -> int | None:
+        """Seed nobody."""
+        return None
+
+
+class ForAll(Asking):
     """A command that says the same to all."""
 
     __slots__ = ()
@@ -38,9 +60,10 @@ class ForAll:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Step(Asking):
     """Step with these actions, by index."""
 
+    deed: ClassVar[Deed] = "step"
     actions: Sequence[Any] | Mapping[int, Any]
     batch: Any = None
     """All of them, as they were given."""
@@ -73,11 +96,18 @@ class Step:
 class Reset(ForAll):
     """Reset those of the mask; all, if there is none."""
 
+    deed: ClassVar[Deed] = "reset"
     seeds: Sequence[int | None]
     options: dict[str, Any] | None
     mask: Sequence[bool] | None = None
     each: Sequence[dict[str, Any] | None] | None = None
     """Options by index, in place of those for all."""
+
+    def seed_for(self, index: int) -> int | None:
+        """Return its seed, unless the mask leaves it out."""
+        if self.mask is not None and not self.mask[index]:
+            return None
+        return self.seeds[index]
 
     def apply(self, seat: Seat) -> Infos | None:
         """Reset one environment, unless the mask leaves it out."""
@@ -102,7 +132,7 @@ class Call(ForAll):
 
 
 @dataclass(frozen=True, slots=True)
-class SetAttr:
+class SetAttr(Asking):
     """Set an attribute, to a value for each."""
 
     name: str
@@ -133,6 +163,15 @@ class Only:
     command: Command
     indices: tuple[int, ...]
 
+    @property
+    def deed(self) -> Deed:
+        """What the command does."""
+        return self.command.deed
+
+    def seed_for(self, index: int) -> int | None:
+        """Return what the command seeds it with, if it is meant."""
+        return self.command.seed_for(index) if index in self.indices else None
+
     def part(self, indices: Sequence[int]) -> Only:
         """Return it for those of them that are meant."""
         meant = tuple(index for index in self.indices if index in indices)
@@ -147,9 +186,9 @@ class Only:
 class Describe(ForAll):
     """Tell what it is."""
 
-    def apply(self, seat: Seat) -> Description:
+    def apply(self, seat: Seat) -> object:
         """Describe one environment."""
-        return Description.of(seat)
+        return seat.describe()
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,18 +227,6 @@ class Description:
     metadata: dict[str, Any]
     render_mode: str | None
     name: str
-
-    @classmethod
-    def of(cls, seat: Seat) -> Description:
-        """Return the description of an environment."""
-        env = seat.env
-        return cls(
-            env.observation_space,
-            env.action_space,
-            dict(env.metadata),
-            env.render_mode,
-            seat.name,
-        )
 
 
 Reply: TypeAlias = "Infos | Answer | Description | EnvFailure | None"

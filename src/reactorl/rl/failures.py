@@ -22,6 +22,7 @@ class EnvFailure(ReactorlError):
         tag: The tag at which it failed, elapsed; empty if there was none yet.
         what: What happened, e.g. ``ValueError: bad action``.
         trace: The traceback as text, if there is one.
+        deed: ``"reset"`` or ``"close"`` if that failed; empty: a step, or being made.
     """
 
     def __init__(
@@ -32,23 +33,30 @@ class EnvFailure(ReactorlError):
         tag: str,
         what: str,
         trace: str = "",
+        deed: str = "",
     ) -> None:
-        super().__init__(index, env, step, tag, what, trace)
+        super().__init__(index, env, step, tag, what, trace, deed)
         self.index = index
         self.env = env
         self.step = step
         self.tag = tag
         self.what = what
         self.trace = trace
+        self.deed = deed
 
     def at(self, tag: str) -> EnvFailure:
         """Return it with the tag at which it happened."""
-        found = EnvFailure(self.index, self.env, self.step, tag, self.what, self.trace)
+        found = EnvFailure(
+            self.index, self.env, self.step, tag, self.what, self.trace, self.deed
+        )
         found.__cause__ = self.__cause__
         return found
 
     def __str__(self) -> str:
         when = f"in step {self.step}" if self.step else "before its first step"
+        if self.deed:
+            after = f"after step {self.step}" if self.step else when
+            when = f"in a {self.deed} {after}"
         at = f", tag {self.tag}" if self.tag else ""
         text = f"environment {self.index} ({self.env}) failed {when}{at}: {self.what}"
         if self.trace and self.__cause__ is None:
@@ -60,7 +68,8 @@ def stamped(reply: Any, tag: str) -> Any:  # noqa: ANN401
     """Return a reply whose failures say at which tag they happened.
 
     Args:
-        reply: A failure; or infos, where the log of a restart becomes a text.
+        reply: A failure; or infos, where the log of a restart becomes a text; or what
+            an environment with several agents says, whose infos are by agent.
         tag: The tag at which it was given; empty: somebody else will say.
     """
     if not tag:
@@ -69,6 +78,9 @@ def stamped(reply: Any, tag: str) -> Any:  # noqa: ANN401
         return reply.at(tag)
     if type(reply) is tuple:
         return tuple([_stamped_info(info, tag) for info in reply])
+    if getattr(reply, "restarted", False):
+        infos = {agent: _stamped_info(each, tag) for agent, each in reply.infos.items()}
+        return reply._replace(infos=infos)
     return reply
 
 

@@ -11,7 +11,7 @@ import gymnasium as gym
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
-from reactorl.rl.agents import AgentsSeat, Begin, Introduce, Play, try_turns
+from reactorl.rl.agents import AgentsSeat, Begin, Play, try_turns
 from reactorl.rl.commands import Answer, Call, Only
 from reactorl.rl.failures import EnvFailure
 from reactorl.rl.placement import choose_placement
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from reactorl.rl.commands import Command
     from reactorl.rl.host import Host
     from reactorl.rl.placement import Placement
+    from reactorl.rl.seat import Restart
     from reactorl.rl.slots import Space
 
     Maker: TypeAlias = Callable[[], Any]
@@ -53,6 +54,11 @@ class ParallelVectorEnv:
         placement: ``"thread"``: in this process; ``"process"``: in others, for
             environments written in Python where the interpreter has a GIL;
             ``"auto"``: whichever is faster.
+        restart: What to do with an environment that fails: ``"never"`` raises,
+            ``"reset"`` resets it, ``"recreate"`` makes a new one. A restart ends the
+            episode: all agents that were there are truncated, with the last
+            observations there were, and it is logged in their infos as ``"restart"``
+            and ``"failure"``; in the same-step mode these are in ``"final_info"``.
         timeout: Seconds after which a step or reset counts as failed.
         pin: Whether an environment is stepped on the thread that made it and on no
             other, whatever that costs.
@@ -74,24 +80,24 @@ class ParallelVectorEnv:
         autoreset_mode: str | AutoresetMode = AutoresetMode.DISABLED,
         workers: int | None = None,
         placement: Placement | Literal["auto"] = "auto",
+        restart: Restart = "never",
         timeout: float | None = None,
         pin: bool = False,
     ) -> None:
         makers = _makers(env, num_envs)
-        if timeout is not None and timeout <= 0:
-            msg = f"timeout is {timeout}; it is in seconds, above zero"
-            raise ValueError(msg)
         self.num_envs = len(makers)
         self.autoreset_mode = AutoresetMode(autoreset_mode)
+        rules = Rules(self.autoreset_mode, restart, timeout=timeout, seat=AgentsSeat)
+        rules.check()
         self.placement, workers = choose_placement(
             placement, makers, workers, try_turns
         )
-        rules = Rules(self.autoreset_mode, timeout=timeout, seat=AgentsSeat)
         self._host = _host(self.placement, makers, rules, workers, pin=pin)
         # Also if nobody closes it, and at the end of the program.
         self._closing = weakref.finalize(self, self._host.close)
         try:
-            self.descriptions: list[AgentsDescription] = self._answers(Introduce())
+            described: list[Any] = self._host.describe()  # as AgentsSeat does it
+            self.descriptions: list[AgentsDescription] = described
         except BaseException:
             self.close()
             raise
@@ -118,7 +124,7 @@ class ParallelVectorEnv:
             Observations and infos of those that were reset, in that order.
 
         Raises:
-            EnvFailure: One failed.
+            EnvFailure: One failed, also after a restart if there may be one.
         """
         meant = self._meant(indices)
         seeds = dict(zip(meant, _seeds(seed, meant), strict=True))
@@ -138,7 +144,8 @@ class ParallelVectorEnv:
             Observations, rewards, terminations, truncations and infos.
 
         Raises:
-            EnvFailure: One failed. The others have stepped; what they did is lost.
+            EnvFailure: One failed, and is not to be restarted. The others have
+                stepped; what they did is lost.
         """
         each = list(actions)
         if len(each) != self.num_envs:

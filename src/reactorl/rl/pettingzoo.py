@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from reactorl.rl.agents import ByAgent
     from reactorl.rl.parallel import Maker
     from reactorl.rl.placement import Placement
+    from reactorl.rl.seat import Restart
     from reactorl.rl.slots import Space
 
 __all__ = ["ParallelRunner", "ParallelVectorEnv"]
@@ -30,6 +31,7 @@ class ParallelRunner(ParallelEnv):  # type: ignore[misc]
     Args:
         env: A function that makes it.
         placement: ``"thread"``: in this process; ``"process"``: in another.
+        restart: What to do if it fails, see ``ParallelVectorEnv``.
         timeout: Seconds after which a step or reset counts as failed.
 
     Raises:
@@ -45,10 +47,17 @@ class ParallelRunner(ParallelEnv):  # type: ignore[misc]
         env: Maker,
         *,
         placement: Placement = "thread",
+        restart: Restart = "never",
         timeout: float | None = None,
     ) -> None:
         self.vector = ParallelVectorEnv(
-            env, 1, workers=1, placement=placement, timeout=timeout, pin=True
+            env,
+            1,
+            workers=1,
+            placement=placement,
+            restart=restart,
+            timeout=timeout,
+            pin=True,
         )
         found = self.vector.descriptions[0]
         self.metadata = found.metadata

@@ -12,11 +12,12 @@ import traceback
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
+from reactorl.rl.commands import Description
 from reactorl.rl.failures import EnvFailure
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ Infos: TypeAlias = "tuple[Info, ...]"
 """What a step or reset adds to the infos of the vector, in order; mostly nothing."""
 
 RESTARTS: Final[tuple[Restart, ...]] = ("never", "reset", "recreate")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,24 @@ class Rules:
     """Seconds that a step or reset may take."""
     seat: Callable[..., Seat] | None = None
     """Makes the seat of an environment that is not Gymnasium's."""
+
+    def check(self) -> None:
+        """Refuse what makes no sense.
+
+        Raises:
+            TypeError: The timeout is no number.
+            ValueError: There is no such restart, or the timeout is not above zero.
+        """
+        if self.restart not in RESTARTS:
+            msg = f"restart is {self.restart!r}; it is one of {', '.join(RESTARTS)}"
+            raise ValueError(msg)
+        timeout: object = self.timeout
+        if timeout is not None and not isinstance(timeout, int | float):
+            msg = f"timeout is {timeout!r}; it is a number of seconds, or None"
+            raise TypeError(msg)
+        if timeout is not None and not timeout > 0:
+            msg = f"timeout is {timeout}; it is in seconds, above zero"
+            raise ValueError(msg)
 
 
 class BadResultError(ValueError):
@@ -62,6 +82,9 @@ class Seat:
         rules: What holds for all.
         guard: A context that breaks off what takes too long.
     """
+
+    NEEDS: tuple[str, ...] = ("reset", "step", "action_space", "observation_space")
+    """What an environment has."""
 
     def __init__(
         self,
@@ -83,13 +106,47 @@ class Seat:
         self.lives = 0
         self._newborn_seed: int | None = None
         self._owed: EnvFailure | None = None
+        self._owes_end = False
         self.env = self._made()
 
     def _made(self) -> gym.Env[Any, Any]:
         try:
-            return self._make()
+            made = self._make()
+            self._refuse_no_env(made)
         except (Exception, SystemExit) as error:
             raise self._failure(error) from error
+        return made
+
+    def _refuse_no_env(self, made: object) -> None:
+        lacking = [name for name in self.NEEDS if not hasattr(made, name)]
+        if lacking or isinstance(made, type):
+            why = f"has no {lacking[0]}" if lacking else "is a class"
+            msg = (
+                f"the function that makes it returned {made!r}, which {why}; let it "
+                "return an environment"
+            )
+            raise BadResultError(msg)
+
+    def describe(self) -> Any:  # noqa: ANN401
+        """Return what the environment is.
+
+        Raises:
+            EnvFailure: It does not say.
+        """
+        try:
+            return self._description()
+        except Exception as error:
+            raise self._failure(error) from error
+
+    def _description(self) -> object:
+        env = self.env
+        return Description(
+            env.observation_space,
+            env.action_space,
+            dict(env.metadata),
+            env.render_mode,
+            self.name,
+        )
 
     def assign(self, arrays: Arrays) -> None:
         """Let results land in these arrays from now on."""
@@ -116,9 +173,9 @@ class Seat:
             EnvFailure: It failed, and is not to be restarted.
         """
         if self._ended:
-            if self._owed is not None:
+            if self._owed is not None and self._owes_end:
                 failure, self._owed = self._owed, None
-                return self.cut_off(failure)
+                return self._cut_off(failure)
             if self._next_step:
                 return self._autoreset()
             if not self._same_step:
@@ -181,7 +238,7 @@ class Seat:
         try:
             self.env.close()
         except Exception as error:
-            raise self._failure(error) from error
+            raise self._failure(error, "close") from error
 
     # -- steps that are watched, resets -----------------------------------------------
 
@@ -195,18 +252,31 @@ class Seat:
 
     def _reset(self, **given: Any) -> Info:  # noqa: ANN401
         """Reset the environment, also after a restart, and return its info."""
+        info, failure = self._insist(partial(self._try_reset, given))
+        return info if failure is None else {**info, **self._log(failure)}
+
+    def _insist(self, reset: Callable[[], T]) -> tuple[T, EnvFailure | None]:
+        """Reset the environment, also after a restart.
+
+        Returns:
+            What came of it; and why there was a restart, if nobody was told before.
+        """
+        failure: EnvFailure | None = None
         try:
-            return self._try_reset(given)
+            found = reset()
         except (Exception, SystemExit) as error:
-            failure = self._failure(error)
+            failure = self._failure(error, "reset")
             if self._rules.restart == "never":
                 raise failure from error
             self._restart()
-        try:
-            info = self._try_reset(given)
-        except (Exception, SystemExit) as error:
-            raise self._failure(error) from error
-        return {**info, **self._log(failure)}
+            try:
+                found = reset()
+            except (Exception, SystemExit) as again:
+                raise self._failure(again, "reset") from again
+        self._ended = False
+        if self._owed is not None:
+            failure, self._owed = failure or self._owed, None
+        return found, failure
 
     def _try_reset(self, given: dict[str, Any]) -> Info:
         if self._newborn_seed is not None and given.get("seed") is None:
@@ -218,8 +288,6 @@ class Seat:
             _refuse_nan(obs, "observation")
         _refuse_no_dict(info)
         self._put(obs)
-        self._ended = False
-        self._owed = None
         return info
 
     def _autoreset(self) -> Infos:
@@ -231,7 +299,7 @@ class Seat:
 
     def _reset_in_step(self, obs: Any, info: Info) -> Infos:  # noqa: ANN401
         # What it keeps and changes by the reset must not change what was.
-        final = {"final_obs": obs, "final_info": _as_it_is(info)}
+        final = {"final_obs": obs, "final_info": as_it_is(info)}
         again = self._reset()
         return (final, again) if again else (final,)
 
@@ -243,9 +311,9 @@ class Seat:
         if self._rules.restart == "never":
             raise failure from error
         self._restart()
-        return self.cut_off(failure)
+        return self._cut_off(failure)
 
-    def cut_off(self, failure: EnvFailure) -> Infos:
+    def _cut_off(self, failure: EnvFailure) -> Infos:
         """End the episode as truncated, with the last observation there was."""
         self._reward[0] = 0.0
         self._terminated[0] = False
@@ -257,10 +325,21 @@ class Seat:
         self._ended = True
         return (log,)
 
-    def owe(self, failure: EnvFailure) -> None:
-        """Cut the episode off in the next step."""
+    def owe(self, failure: EnvFailure, *, is_over: bool) -> None:
+        """Let the next step or reset tell of a restart that happened in between.
+
+        Args:
+            failure: Why it happened.
+            is_over: Whether the episode had ended before. If not, the next step cuts it
+                off; if so, nothing is left to end, and its reset tells.
+        """
         self._owed = failure
+        self._owes_end = not is_over
         self._ended = True
+
+    def go_on(self) -> Any:  # noqa: ANN401
+        """Do what a step does that tells of a restart; see ``owe``."""
+        return self.step(None)
 
     def _restart(self) -> None:
         """Make a new environment, if that is what a restart is."""
@@ -269,15 +348,26 @@ class Seat:
         with suppress(Exception):  # it failed once already
             self.env.close()
         self.env = self._made()
-        self.reborn(self.lives + 1)
+        self._be_reborn(self.lives + 1)
 
-    def bequeath(self, seed: int | None, lives: int, steps: int) -> None:
-        """Take the place of an environment that was lost with its process."""
+    def bequeath(self, seed: int | None, lives: int, steps: int, last: Any) -> None:  # noqa: ANN401
+        """Take the place of an environment that was lost with its process.
+
+        Args:
+            seed: What it was seeded with.
+            lives: How many came before since then.
+            steps: How many steps it had begun.
+            last: Of its last observation, what is not in arrays.
+        """
         self._seed = seed
         self.steps = steps
-        self.reborn(lives)
+        self._recall(last)
+        self._be_reborn(lives)
 
-    def reborn(self, lives: int) -> None:
+    def _recall(self, last: Any) -> None:  # noqa: ANN401
+        self._arrays.observations.put_objects(self.index, iter(last))
+
+    def _be_reborn(self, lives: int) -> None:
         """Let the next reset be seeded: the environment is new and would begin anew.
 
         Args:
@@ -293,12 +383,12 @@ class Seat:
         """Return what the info says of a restart; see ``stamped``."""
         return {"restart": self._rules.restart, "failure": failure}
 
-    def _failure(self, error: BaseException) -> EnvFailure:
+    def _failure(self, error: BaseException, deed: str = "") -> EnvFailure:
         if isinstance(error, EnvFailure):
             return error
         what = traceback.format_exception_only(error)[-1].strip()
         trace = "".join(traceback.format_exception(error))
-        return EnvFailure(self.index, self.name, self.steps, "", what, trace)
+        return EnvFailure(self.index, self.name, self.steps, "", what, trace, deed)
 
     def _has_ended(self) -> EnvFailure:
         what = (
@@ -333,11 +423,11 @@ def _put_all_or_nothing(put: Put, before: Callable[[], Any], value: object) -> N
         raise
 
 
-def _as_it_is(info: Any) -> Any:  # noqa: ANN401
-    """Return an info whose dicts and arrays, at any depth, are nobody else's."""
-    if isinstance(info, dict):
-        return {key: _as_it_is(value) for key, value in info.items()}
-    return info.copy() if isinstance(info, np.ndarray) else info
+def as_it_is(value: Any) -> Any:  # noqa: ANN401
+    """Return a value whose dicts and arrays, at any depth, are nobody else's."""
+    if isinstance(value, dict):
+        return {key: as_it_is(part) for key, part in value.items()}
+    return value.copy() if isinstance(value, np.ndarray) else value
 
 
 def _refuse_no_dict(info: object) -> None:

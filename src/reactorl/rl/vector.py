@@ -18,7 +18,7 @@ from reactorl.rl.failures import EnvFailure
 from reactorl.rl.placement import choose_placement
 from reactorl.rl.recipes import makers
 from reactorl.rl.resetting import mask_for, seeds_for
-from reactorl.rl.seat import RESTARTS, Rules
+from reactorl.rl.seat import Rules
 from reactorl.rl.stations import PoolHost
 from reactorl.rl.vector_spaces import VectorSpaces
 
@@ -111,20 +111,15 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
     ) -> None:
         super().__init__()
         self.closed = True  # until there is something to close
-        if restart not in RESTARTS:
-            msg = f"restart is {restart!r}; it is one of {', '.join(RESTARTS)}"
-            raise ValueError(msg)
-        if timeout is not None and timeout <= 0:
-            msg = f"timeout is {timeout}; it is in seconds, above zero"
-            raise ValueError(msg)
         self.autoreset_mode = AutoresetMode(autoreset_mode)
+        rules = Rules(self.autoreset_mode, restart, check_nan, timeout)
+        rules.check()
         self.observation_mode = observation_mode
         self.copy = copy
         self.env_fns = makers(env, num_envs, env_kwargs, wrappers)
         self.num_envs = len(self.env_fns)
         if check:
             check_shared_state(self.env_fns)
-        rules = Rules(self.autoreset_mode, restart, check_nan, timeout)
         self.placement: Placement
         self.placement, workers = choose_placement(placement, self.env_fns, workers)
         self.batch_size = self.num_envs if batch_size is None else batch_size

@@ -61,13 +61,16 @@ class RemoteCompany(Company):
     def assign(self, place: Place, fd: int) -> None:
         """Take up results and actions in shared memory."""
         memory = SharedMemory(fd, place.size)
-        self._arrays, actions, self._progress = place.arrays(memory)
+        cut = place.cut(memory)
         memory.close()
+        self._progress = cut.progress
         self._cell = place.cell
-        self._actions = actions.batch()
-        self._has_objects = bool(self._arrays.observations.objects(0))
-        for seat in self.seats:
-            seat.assign(self._arrays)
+        if cut.results is not None and cut.actions is not None:
+            self._arrays = cut.results
+            self._actions = cut.actions.batch()
+            self._has_objects = bool(self._arrays.observations.objects(0))
+            for seat in self.seats:
+                seat.assign(self._arrays)
 
     def step_shared(self) -> dict[int, Any]:
         """Step all with the actions in shared memory."""
@@ -111,13 +114,12 @@ class RemoteCompany(Company):
         replies: dict[int, Any] = dict(self.unmade)
         for seat in self.seats:
             loss = losses[seat.index]
-            seat.bequeath(loss.seed, loss.lives, loss.steps)
-            self._arrays.observations.put_objects(seat.index, iter(loss.objects))
+            seat.bequeath(loss.seed, loss.lives, loss.steps, loss.last)
+            seat.owe(loss.failure, is_over=loss.is_over)
             if not loss.at_once:
-                seat.owe(loss.failure)
                 continue
             try:
-                replies[seat.index] = seat.cut_off(loss.failure)
+                replies[seat.index] = seat.go_on()
             except EnvFailure as failure:
                 replies[seat.index] = failure
         return replies

@@ -30,7 +30,7 @@ from reactorl import (
 from reactorl.rl.commands import Describe, Step
 from reactorl.rl.failures import EnvFailure
 from reactorl.rl.placement import can_have_processes, cores, parts
-from reactorl.rl.processes.team import Team, share_arrays
+from reactorl.rl.processes.team import Team, share
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,8 +38,10 @@ if TYPE_CHECKING:
     from reactorl import Tag
     from reactorl.rl.arrays import Arrays
     from reactorl.rl.commands import Command, Description, Reply
+    from reactorl.rl.processes.team import Shared
     from reactorl.rl.recipes import Maker
     from reactorl.rl.seat import Rules
+    from reactorl.rl.slots import Array
 
 
 class Crew(Reactor):
@@ -121,6 +123,8 @@ class ProcessHost:
             )
             raise RuntimeError(msg)
         self._count = len(makers)
+        self._rules = rules
+        self._actions: Array | None = None
         size = min(cores() if workers is None else workers, self._count)
         if size < 1:
             msg = f"workers must be 1 or more, not {workers}"
@@ -155,14 +159,20 @@ class ProcessHost:
         for reply in replies:
             if isinstance(reply, EnvFailure):
                 raise reply
+        if self._rules.seat is not None:  # nobody will ask for arrays
+            self._share(None)
         return replies
 
     def make_arrays(self, description: Description) -> Arrays:
         """Make shared memory and let all processes have it."""
-        shared = share_arrays(self._teams, description, self._count)
-        self._stack.callback(shared.memory.close)
+        shared = self._share(description)
         self._actions = shared.actions
         return shared.arrays
+
+    def _share(self, description: Description | None) -> Shared:
+        shared = share(self._teams, description, self._count)
+        self._stack.callback(shared.memory.close)
+        return shared
 
     def obey(self, command: Command) -> list[Reply]:
         """Let every environment obey, at the next microstep."""

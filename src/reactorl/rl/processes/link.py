@@ -155,13 +155,14 @@ class Link:
         return IDLE if self._cells is None else int(self._cells[self._cell])
 
     def failures(
-        self, error: ProcessLostError, steps: Mapping[int, int]
+        self, error: ProcessLostError, steps: Mapping[int, int], deed: str
     ) -> dict[int, EnvFailure]:
         """Return what becomes of each environment when the process is gone.
 
         Args:
             error: How it was lost.
             steps: How many steps each had begun.
+            deed: What they were told to do.
         """
         at = self.at_work
         what = f"{error}; {self._held()}"
@@ -174,6 +175,7 @@ class Link:
                 what
                 if at in (IDLE, index)
                 else f"{what}; environment {at} was at work",
+                deed="reset" if deed == "reset" else "",
             )
             for index in self.indices
         }

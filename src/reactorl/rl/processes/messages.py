@@ -46,23 +46,27 @@ class Place:
     """Where results belong, and where actions come from."""
 
     size: int
-    observation_space: Space
-    action_space: Space
+    spaces: tuple[Space, Space] | None
+    """Of observations and of actions; None: both come and go as messages."""
     count: int
     cell: int
     """Which of the shared cells is this process's own."""
     cells: int
 
-    def arrays(self, allocate: Any) -> tuple[Arrays, Slots, Progress]:  # noqa: ANN401
-        """Cut the memory: results, actions, and what is known of a lost process."""
-        results = Arrays.of(self.observation_space, self.count, allocate)
-        actions = make_slots(self.action_space, self.count, allocate)
+    def cut(self, allocate: Any) -> Cut:  # noqa: ANN401
+        """Cut the memory."""
+        results: Arrays | None = None
+        actions: Slots | None = None
+        if self.spaces is not None:
+            observation_space, action_space = self.spaces
+            results = Arrays.of(observation_space, self.count, allocate)
+            actions = make_slots(action_space, self.count, allocate)
         progress = Progress(
             allocate((self.cells,), np.int64),
             allocate((self.count,), np.int64),
             allocate((self.count,), np.int64),
         )
-        return results, actions, progress
+        return Cut(results, actions, progress)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,15 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
+class Cut:
+    """What is in shared memory."""
+
+    results: Arrays | None
+    actions: Slots | None
+    progress: Progress
+
+
+@dataclass(frozen=True, slots=True)
 class Loss:
     """How an environment was lost with its process."""
 
@@ -85,7 +98,9 @@ class Loss:
     lives: int
     steps: int
     failure: EnvFailure
-    objects: list[Any]
-    """What its last observation holds besides arrays."""
+    last: Any
+    """Of its last observation, what is not in shared memory."""
+    is_over: bool
+    """Whether its episode had ended before."""
     at_once: bool
-    """Whether its episode ends at once; if not, with its next step."""
+    """Whether the loss is told at once; if not, by its next step or reset."""

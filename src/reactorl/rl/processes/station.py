@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reactorl.rl.placement import parts
-from reactorl.rl.processes.team import Team, share_arrays
+from reactorl.rl.processes.team import Team, share
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,7 +66,7 @@ class ProcessStations:
 
     def make_arrays(self, description: Description) -> Arrays:
         """Make shared memory and let all processes have it."""
-        shared = share_arrays(self._teams, description, self._count)
+        shared = share(self._teams, description, self._count)
         self._memory = shared.memory
         return shared.arrays
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
-from reactorl.rl.commands import Description, Reset, Step
+from reactorl.rl.agents import NOTHING, Beginning, Last, Turn
+from reactorl.rl.commands import Describe, Step
 from reactorl.rl.failures import stamped
 from reactorl.rl.processes.link import Link, ProcessLostError
 from reactorl.rl.processes.memory import Measure, SharedMemory
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from reactorl.rl.arrays import Arrays
-    from reactorl.rl.commands import Command
+    from reactorl.rl.commands import Command, Description
     from reactorl.rl.failures import EnvFailure
-    from reactorl.rl.processes.messages import Progress
+    from reactorl.rl.processes.messages import Cut, Progress
     from reactorl.rl.recipes import Maker
     from reactorl.rl.seat import Rules
     from reactorl.rl.slots import Array
@@ -37,40 +38,58 @@ class Team:
     def __init__(self, indices: range, makers: Sequence[Maker], rules: Rules) -> None:
         self.link = Link(indices, makers, rules)
         self._rules = rules
+        self._remembers = rules.restart != "never"
         self._seeds: dict[int, int | None] = dict.fromkeys(indices)
         self._assignment: tuple[Place, SharedMemory, Any] | None = None
         self._progress: Progress | None = None
         self._arrays: Arrays | None = None
+        self._over: Array | None = None
+        self._last: dict[int, Last] = dict.fromkeys(indices, NOTHING)
 
-    def assign(
-        self, place: Place, memory: SharedMemory, arrays: Arrays, progress: Progress
-    ) -> None:
+    def assign(self, place: Place, memory: SharedMemory, cut: Cut) -> None:
         """Give it the memory for results and actions."""
-        self._assignment = place, memory, progress.cells
-        self._progress = progress
-        self._arrays = arrays
-        self.link.assign(place, memory, progress.cells)
+        self._assignment = place, memory, cut.progress.cells
+        self._progress = cut.progress
+        self._arrays = cut.results
+        self.link.assign(place, memory, cut.progress.cells)
         self.link.collect()
 
     def post(self, command: Command) -> None:
         """Send a command on its way."""
+        self._note_ends()
         if isinstance(command, Step) and command.is_shared:
             self.link.post(STEP)
             return
         self._note_seeds(command, self.link.indices)
         self.link.post(OBEY + packed(command.part(self.link.indices)))
 
+    def _note_ends(self) -> None:
+        """Remember whose episodes have ended before a command changes that."""
+        if self._remembers and self._arrays is not None:
+            self._over = self._arrays.terminations | self._arrays.truncations
+
+    def _is_over(self, index: int) -> bool:
+        """Return whether an episode had ended, and nothing had begun since."""
+        if self._rules.autoreset is AutoresetMode.SAME_STEP:
+            return False  # there, the next one begins at once
+        if self._arrays is None:
+            return not self._last[index].agents
+        if self._over is not None:
+            return bool(self._over[index])
+        return bool(self._arrays.terminations[index] or self._arrays.truncations[index])
+
     def _note_seeds(self, command: Command, indices: Iterable[int]) -> None:
-        if isinstance(command, Reset):
+        if command.deed == "reset":
             for index in indices:
-                seed = command.seeds[index]
-                if seed is not None and (command.mask is None or command.mask[index]):
+                seed = command.seed_for(index)
+                if seed is not None:
                     self._seeds[index] = seed
                     if self._progress is not None:
                         self._progress.lives[index] = 0
 
     def one(self, index: int, command: Command) -> Any:  # noqa: ANN401
         """Let one of them obey, and wait for it."""
+        self._note_ends()
         self._note_seeds(command, [index])
         request = ONE + packed((index, command))
         self.link.post(request)
@@ -85,9 +104,9 @@ class Team:
             replies = self._received()
         except ProcessLostError as error:
             replies = self._after_loss(command, error)
-        for index, reply in replies.items():
-            if isinstance(reply, Description):
-                self.link.names[index] = reply.name
+        if isinstance(command, Describe):
+            for index, reply in replies.items():
+                self.link.names[index] = getattr(reply, "name", self.link.names[index])
         return {index: stamped(reply, tag) for index, reply in replies.items()}
 
     def _received(self) -> dict[int, Any]:
@@ -98,6 +117,10 @@ class Team:
         if objects is not None and self._arrays is not None:
             for index, held in objects.items():
                 self._arrays.observations.put_objects(index, iter(held))
+        if self._arrays is None:
+            for index, reply in replies.items():
+                if isinstance(reply, Turn | Beginning):
+                    self._last[index] = Last.of(reply, seen=self._remembers)
         return dict(replies)
 
     def _after_loss(
@@ -110,9 +133,9 @@ class Team:
             error: How it was lost.
             only: The environment that was told; None: all.
         """
-        failures = self.link.failures(error, self._steps(command))
-        stepping, resetting = isinstance(command, Step), isinstance(command, Reset)
-        if self._rules.restart == "never" or not (stepping or resetting):
+        failures = self.link.failures(error, self._steps(command), command.deed)
+        stepping = command.deed == "step"
+        if not self._remembers or command.deed == "ask":
             return dict(failures)
         for _ in range(_TRIES):
             try:
@@ -130,19 +153,16 @@ class Team:
                     self.link.post(ONE + packed((only, command)))
                 return self._received()
             except ProcessLostError as again:
-                failures = self.link.failures(again, self._steps(command))
+                failures = self.link.failures(again, self._steps(command), command.deed)
         return dict(failures)
 
     def _steps(self, command: Command) -> dict[int, int]:
         """Return how many steps each environment had begun."""
-        if self._progress is None or self._arrays is None:
+        if self._progress is None:
             return dict.fromkeys(self.link.indices, 0)
         steps = {index: int(self._progress.steps[index]) for index in self.link.indices}
-        at, arrays = self.link.at_work, self._arrays
-        resetting = self._rules.autoreset is AutoresetMode.NEXT_STEP and (
-            arrays.terminations[at] or arrays.truncations[at]
-        )
-        if at != IDLE and isinstance(command, Step) and not resetting:
+        at = self.link.at_work
+        if at != IDLE and command.deed == "step" and not self._is_over(at):
             steps[at] += 1
         return steps
 
@@ -151,11 +171,10 @@ class Team:
     ) -> dict[int, Any]:
         """Let new environments take the places of those that were lost.
 
-        Episodes end with that: those of environments that were told to step at once,
-        those of others in their next step.
+        Episodes end with that, unless they had: those of environments that were told to
+        step at once, those of others in their next step.
         """
-        # Nobody is told to step or reset before there are arrays.
-        assert self._arrays is not None
+        # Nobody is told to step or reset before there is memory.
         assert self._progress is not None
         losses = {}
         for index, failure in failures.items():
@@ -165,7 +184,10 @@ class Team:
                 int(self._progress.lives[index]),
                 failure.step,
                 failure,
-                self._arrays.observations.objects(index),
+                self._last[index]
+                if self._arrays is None
+                else self._arrays.observations.objects(index),
+                self._is_over(index),
                 index in told,
             )
         self.link.post(REVIVE + packed(losses))
@@ -177,30 +199,42 @@ class Shared:
     """What all processes see."""
 
     memory: SharedMemory
-    arrays: Arrays
-    actions: Array | None
-    """Where actions go, if they are an array."""
+    cut: Cut
+
+    @property
+    def arrays(self) -> Arrays:
+        """Where results are."""
+        assert self.cut.results is not None
+        return self.cut.results
+
+    @property
+    def actions(self) -> Array | None:
+        """Where actions go, if they are an array."""
+        batch = None if self.cut.actions is None else self.cut.actions.batch()
+        return batch if isinstance(batch, np.ndarray) else None
 
 
-def share_arrays(teams: Sequence[Team], description: Description, count: int) -> Shared:
-    """Make arrays for so many environments, and let all processes have them."""
+def share(teams: Sequence[Team], description: Description | None, count: int) -> Shared:
+    """Make memory for so many environments, and let all processes have it.
+
+    Args:
+        teams: The processes.
+        description: What results and actions are; None: they are not in this memory,
+            which then only shows how far environments are.
+        count: How many environments there are.
+    """
+    spaces = None
+    if description is not None:
+        spaces = description.observation_space, description.action_space
 
     def place(cell: int, size: int) -> Place:
-        return Place(
-            size,
-            description.observation_space,
-            description.action_space,
-            count,
-            cell,
-            len(teams),
-        )
+        return Place(size, spaces, count, cell, len(teams))
 
     measure = Measure()
-    place(0, 0).arrays(measure)
+    place(0, 0).cut(measure)
     memory = SharedMemory.create(measure.size)
-    arrays, actions, progress = place(0, measure.size).arrays(memory)
-    progress.cells[:] = IDLE
+    cut = place(0, measure.size).cut(memory)
+    cut.progress.cells[:] = IDLE
     for cell, team in enumerate(teams):
-        team.assign(place(cell, measure.size), memory, arrays, progress)
-    batch = actions.batch()
-    return Shared(memory, arrays, batch if isinstance(batch, np.ndarray) else None)
+        team.assign(place(cell, measure.size), memory, cut)
+    return Shared(memory, cut)
