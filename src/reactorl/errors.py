@@ -61,6 +61,8 @@ class ReactorlError(Exception):
 
 def _prose(what: str, where: Position | None, remedy: str) -> str:
     text = what if where is None else f"{where}: {what}"
+    if remedy and "\n" in what:  # a list, after which a full stop would be odd
+        return f"{text}\n{remedy}"
     return f"{text}. {remedy}" if remedy else f"{text}."
 
 

@@ -22,6 +22,7 @@ import pytest
 import reactorl
 from reactorl import Reactor, elaborate, graph
 from reactorl.diagram import DrawingError, Graph, scene, svg
+from reactorl.diagram.backward import backward
 from reactorl.diagram.fold import fold
 from tests import pictures
 
@@ -287,6 +288,69 @@ def test_graphviz_draws_everything(name: str, tmp_path: Path) -> None:
     assert ("#dc2626" in text) == bool(picture.scene.problems)
     picture.save(tmp_path / "x.png")
     assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
+
+
+def _back(picture: Graph) -> list[str]:
+    view = fold(picture.scene)
+    items = picture.scene.items
+    return [
+        f"{items[edge.source].path} -> {items[edge.target].path}"
+        for edge in view.edges
+        if edge.id in backward(view)
+    ]
+
+
+def test_what_arrives_later_leads_back_only_where_it_closes_a_circle() -> None:
+    assert _back(_drawn("Hierarchy")) == []
+    assert _back(_drawn("Banks")) == [
+        "main.gather.again -> main.actor[0].x",
+        "main.pair[0].y -> main.pair[0].x",
+    ]
+    assert _back(_drawn("Modes")) == ["main.switch_off -> main.off"]
+
+
+def test_a_value_that_a_reactor_keeps_closes_a_circle_too() -> None:
+    class Keeper(pictures.Relay):
+        """Takes in one reaction and gives in another."""
+
+        tick = reactorl.Timer(0)
+        z = reactorl.Output[int]()
+
+        @reactorl.reaction(tick, effects=[z])
+        def give(self) -> None: ...
+
+    class Main(Reactor):
+        keeper = Keeper()
+        relay = pictures.Relay()
+
+        def build(self) -> None:
+            self.connect(self.keeper.z, self.relay.x)
+            self.connect(self.relay.y, self.keeper.x, after=0)
+
+    assert _back(graph(Main)) == ["main.relay.y -> main.keeper.x"]
+    assert _back(graph(Main, depth=1)) == ["main.relay.y -> main.keeper.x"]
+
+
+@pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz is not installed")
+@pytest.mark.parametrize(
+    ("name", "order"),
+    [
+        ("Banks", ("actor", "gather")),
+        ("Banks", ("first", "after 2 ms", "second")),
+        ("Modes", ("switch_on", "over (3 ms)", "switch_off")),
+        ("Ring", ("one", "other")),
+    ],
+)
+def test_graphviz_draws_from_left_to_right(name: str, order: tuple[str, ...]) -> None:
+    text = _drawn(name).svg()
+
+    def left(word: str) -> float:
+        ends = rf">(?:[^<]*\W)?{re.escape(word)}</text>"
+        found = re.search(rf'<text [^>]* x="([-\d.]+)"[^>]*{ends}', text)
+        assert found is not None, word
+        return float(found[1])
+
+    assert sorted(order, key=left) == list(order)
 
 
 def test_without_graphviz_it_is_said_what_to_install(

@@ -113,6 +113,39 @@ def test_a_program_without_loops_has_no_alarm(
     assert _count(browser_page, ".reactorl-loop") == 0
 
 
+def test_nothing_shines_through_an_open_bank(
+    browser_page: Page, tmp_path: Path
+) -> None:
+    _show(browser_page, graph(pictures.Banks), tmp_path)
+
+    same = """bank => {
+      const frame = bank.querySelector(".reactorl-frame");
+      const behind = frame.previousElementSibling;
+      return getComputedStyle(behind).fill + ["x", "y", "width", "height"].every(
+        name => behind.getAttribute(name) === frame.getAttribute(name))
+    }"""
+    banks = browser_page.locator(".reactorl-open:has(.reactorl-stack)")
+    assert (
+        banks.evaluate_all(f"all => all.map({same})") == ["rgb(255, 255, 255)true"] * 2
+    )
+
+
+def test_a_line_through_a_reactor_leaves_the_names_of_its_ports_readable(
+    browser_page: Page, tmp_path: Path
+) -> None:
+    _show(browser_page, graph(pictures.Ring), tmp_path)
+
+    below = browser_page.locator(".reactorl-port").evaluate_all(
+        """all => all.map(port => {
+          const [name, sign] = [port.querySelector("text"), port.querySelector("path")];
+          const line = sign.getBoundingClientRect();
+          return name.getBoundingClientRect().bottom - (line.top + line.bottom) / 2;
+        })"""
+    )
+    assert len(below) == 4
+    assert max(below) < 1  # names end where the line is
+
+
 # -- what the reader does -----------------------------------------------------------
 
 
@@ -172,6 +205,25 @@ def test_search_opens_what_hides_the_thing(browser_page: Page, tmp_path: Path) -
     assert "pair[1]Pair" in _titles(browser_page)
 
 
+def test_the_list_of_finds_does_not_stay_in_the_way(
+    browser_page: Page, tmp_path: Path
+) -> None:
+    _show(browser_page, graph(pictures.Banks, depth=1), tmp_path)
+    field = browser_page.locator(".reactorl-search")
+    found = browser_page.locator(".reactorl-found")
+
+    field.fill("pass_on")
+    assert found.is_visible()
+    browser_page.keyboard.press("Enter")
+    browser_page.wait_for_selector(WHOLE.format(2))
+    assert not found.is_visible()
+    browser_page.mouse.click(640, 780)
+    field.click()
+    assert found.is_visible()
+    browser_page.mouse.click(640, 780)
+    assert not found.is_visible()
+
+
 def test_hovering_tells_types_and_places(browser_page: Page, tmp_path: Path) -> None:
     _show(browser_page, graph(pictures.Hierarchy), tmp_path)
 
@@ -207,6 +259,49 @@ def test_wheel_and_drag_move_the_picture(browser_page: Page, tmp_path: Path) -> 
     assert world.get_attribute("transform") != zoomed
     browser_page.get_by_role("button", name="Fit").click()
     assert world.get_attribute("transform") == before
+
+
+def test_two_fingers_zoom(browser_page: Page, tmp_path: Path) -> None:
+    _show(browser_page, graph(pictures.Hierarchy), tmp_path)
+    fingers = browser_page.context.new_cdp_session(browser_page)
+
+    def touch(kind: str, *xs: float) -> None:
+        points = [{"x": x, "y": 400, "id": k} for k, x in enumerate(xs)]
+        event = {"type": kind, "touchPoints": points}
+        fingers.send("Input.dispatchTouchEvent", event)
+
+    def scale() -> float:
+        world = browser_page.locator(".reactorl-canvas > g")
+        return float((world.get_attribute("transform") or "").split("scale(")[1][:-1])
+
+    before = scale()
+    touch("touchStart", 600, 680)
+    for further in range(10, 50, 10):
+        touch("touchMove", 600 - further, 680 + further)
+    touch("touchEnd")
+
+    assert 1.6 < scale() / before < 2.1  # from 80 to 160
+
+
+def test_a_narrow_page_has_everything_within_reach(
+    browser_page: Page, tmp_path: Path
+) -> None:
+    browser_page.set_viewport_size({"width": 360, "height": 640})
+    _show(browser_page, graph(pictures.Banks, title="A long title " * 4), tmp_path)
+
+    def fits(part: str) -> bool:
+        box = browser_page.locator(part).bounding_box()
+        assert box is not None
+        return box["x"] >= 0 and box["x"] + box["width"] <= 360
+
+    browser_page.locator(".reactorl-search").fill("pass")
+    assert fits(".reactorl-found")
+    browser_page.keyboard.press("Escape")
+    browser_page.get_by_text("Legend").click()
+    assert fits(".reactorl-legend dl")
+    assert fits("[data-do=theme]")
+    wide = "document.documentElement.scrollWidth"
+    assert browser_page.evaluate(wide) == 360
 
 
 def test_dark_and_light(browser_page: Page, tmp_path: Path) -> None:

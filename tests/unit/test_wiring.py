@@ -425,8 +425,12 @@ def test_a_circle_of_connections_alone_is_refused() -> None:
         def build(self) -> None:
             self.connect(self.a.out, self.a.inp)
 
-    with pytest.raises(WiringError, match=r"(?s)circle.*main\.a\.inp -> main\.a\.out"):
+    with pytest.raises(WiringError) as caught:
         elaborate(Main)
+    first, *hops, last = str(caught.value).splitlines()
+    assert "circle" in first
+    assert any("main.a.inp -> main.a.out" in hop for hop in hops)
+    assert last == "Remove one of them."
 
 
 # -- modes -------------------------------------------------------------------------

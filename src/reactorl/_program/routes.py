@@ -67,7 +67,7 @@ def _circle(
         for c in reversed(chain)
     )
     return WiringError(
-        f"connections lead in a circle and nothing sets a value:\n{hops}\n",
+        f"connections lead in a circle and nothing sets a value:\n{hops}",
         None,
         "Remove one of them.",
     )

@@ -7,6 +7,9 @@ import re
 from html import escape
 from typing import TYPE_CHECKING, Final
 
+from reactorl.diagram.backward import backward
+from reactorl.diagram.fold import is_port
+
 if TYPE_CHECKING:
     from reactorl.diagram.fold import Fold
     from reactorl.diagram.scene import Edge, Item
@@ -38,6 +41,7 @@ class _Text:
     def __init__(self, view: Fold) -> None:
         self._view = view
         self._scene = view.scene
+        self._back = backward(view)
         self._used = {end for e in view.edges for end in (e.source, e.target)}
         self._lines: list[str] = []
 
@@ -60,21 +64,23 @@ class _Text:
     # -- reactors ---------------------------------------------------------------------
 
     def _add_box(self, box: int, indent: str) -> None:
-        if not self._is_cluster(box):
+        if not self._view.shows_inside(box):
             self._lines.append(f"{indent}b{box} [{self._table(box)}];")
             return
         items = [self._scene.items[item] for item in self._scene.items_of[box]]
-        ports = [i for i in items if _is_port(i)]
+        ports = [i for i in items if is_port(i)]
         kids = self._view.inside[box]
         many = self._view.stands_for(box) > 1
         self._lines += [
             f"{indent}subgraph cluster_b{box} {{",
-            f"{indent}  label=<{self._title(box)}>; labeljust=l; margin=12;"
+            # Lines that lead back swing out further than Graphviz reckons with.
+            f"{indent}  label=<{self._title(box)}>; labeljust=l;"
+            f" margin={28 if box == 0 and self._back else 12};"
             f' style="rounded,filled"; color="#b6bdc9"; fillcolor="#f3f5f8";'
             f" penwidth={2.4 if many else 1};"
             f" tooltip={quoted(self._about(box))};",
         ]
-        for item in [*ports, *(i for i in items if not _is_port(i))]:
+        for item in [*ports, *(i for i in items if not is_port(i))]:
             if item.kind != "mode" and item.mode is None:
                 self._add_item(item, indent + "  ")
         for kid in kids:
@@ -91,7 +97,7 @@ class _Text:
         shown = f" ({mode.shown})" if mode.shown else ""
         self._lines += [
             f"{indent}subgraph cluster_i{mode.id} {{",
-            f"{indent}  label={quoted(f'mode {mode.name}{shown}')}; labeljust=l;"
+            f"{indent}  label={quoted(f'mode {mode.name}{shown}')}; labeljust=r;"
             f' style="rounded,filled"; color="{_MODE}"; fillcolor="#efeaf8";'
             f" margin=10; penwidth={2 if mode.shown else 1};",
             # Graphviz has no arrows to clusters: they end at this node.
@@ -100,17 +106,12 @@ class _Text:
         for item in items:
             if item.mode == mode.id:
                 self._add_item(item, indent + "  ")
+                # It stands at the left of the mode, where arrows come in.
+                self._lines.append(f"{indent}  i{mode.id} -> i{item.id} [style=invis];")
         for kid in kids:
             if self._view.mode(kid) == mode.id:
                 self._add_box(kid, indent + "  ")
         self._lines.append(f"{indent}}}")
-
-    def _is_cluster(self, box: int) -> bool:
-        if box not in self._view.opened:
-            return False
-        items = (self._scene.items[item] for item in self._scene.items_of[box])
-        inside = bool(self._view.inside[box])
-        return inside or any(not _is_port(item) for item in items)
 
     def _title(self, box: int) -> str:
         name, cls = self._view.name(box), self._scene.boxes[box].cls
@@ -156,7 +157,7 @@ class _Text:
     # -- what is in them --------------------------------------------------------------
 
     def _add_item(self, item: Item, indent: str) -> None:
-        if _is_port(item) and item.id not in self._used:
+        if is_port(item) and item.id not in self._used:
             return
         facts = ", ".join(f"{name} {text}" for name, text in item.facts)
         tip = f"{item.path}: {item.kind}" + (f", {facts}" if facts else "")
@@ -167,9 +168,11 @@ class _Text:
         self._lines.append(f"{indent}i{item.id} [{look}, tooltip={quoted(tip)}];")
 
     def _look(self, item: Item) -> str:
-        if _is_port(item):
+        if is_port(item):
             label = quoted(item.name + item.shown)
-            return f"shape=plain, fontsize=10, label={label}"
+            return (
+                f'shape=none, margin="0.03,0", height=0.2, fontsize=10, label={label}'
+            )
         if item.kind == "reaction":
             label = f"{item.number}&#160;&#160;{_html(item.name)}"
             if item.shown:
@@ -177,8 +180,11 @@ class _Text:
                     f'<font color="{_LATE}" point-size="9">{_html(item.shown)}</font>'
                 )
                 label += f"<br/>{late}"
+            # The shape is drawn with two thirds of the height that is asked for.
+            margin = "0.14,0.16" if item.shown else "0.1,0.09"
             return (
-                f'shape=cds, style=filled, fillcolor="#dbe7fb", color="#6d8fc7", '
+                f'shape=cds, margin="{margin}", style=filled, fillcolor="#dbe7fb", '
+                f'color="#6d8fc7", '
                 f"label=<{label}>"
             )
         sign = _SIGNS[item.kind]
@@ -188,19 +194,27 @@ class _Text:
 
     # -- arrows -----------------------------------------------------------------------
 
-    def _end(self, item: int) -> str:
+    def _end(self, item: int, compass: str) -> str:
         node = self._scene.items[item]
-        if _is_port(node) and not self._is_cluster(node.box):
+        if node.kind == "reaction":
+            # Graphviz takes the shape for higher than it is: above and below it arrows
+            # would begin in the air.
+            return f"i{item}:{compass}"
+        if is_port(node) and not self._view.shows_inside(node.box):
             side = "w" if node.kind == "input" else "e"
             return f"b{node.box}:i{item}:{side}"
         return f"i{item}"
 
     def _add_edge(self, edge: Edge) -> None:
-        look = []
+        # What leads back is written the other way round: that puts its target on the
+        # left, and leaves room for the line.
+        back = edge.id in self._back
+        head = "tail" if back else "head"
+        look = ["dir=back"] if back else []
         if edge.shown:
             look.append(f"label={quoted(edge.shown)}")
         if edge.kind == "transition":
-            look += [f'color="{_MODE}"', f"lhead=cluster_i{edge.target}"]
+            look += [f'color="{_MODE}"', f"l{head}=cluster_i{edge.target}"]
         elif edge.late:
             style = "dotted" if edge.physical else "dashed"
             colours = f'color="{_LATE}"', f'fontcolor="{_LATE}"'
@@ -208,18 +222,13 @@ class _Text:
         elif edge.kind in ("source", "order"):
             look.append("style=dotted")
         if edge.loop:
-            look += [f'color="{_RED}"', "penwidth=2"]
+            look += [f'color="{_RED}"', f'fontcolor="{_RED}"', "penwidth=2"]
         if self._scene.items[edge.target].kind in ("input", "output"):
-            look.append(
-                "arrowhead=none" if edge.kind == "effect" else "arrowhead=normal"
-            )
+            shape = "none" if edge.kind == "effect" else "normal"
+            look.append(f"arrow{head}={shape}")
         shown = f" [{', '.join(look)}]" if look else ""
-        source, target = self._end(edge.source), self._end(edge.target)
-        self._lines.append(f"  {source} -> {target}{shown};")
-
-
-def _is_port(item: Item) -> bool:
-    return item.kind in ("input", "output")
+        ends = [self._end(edge.source, "e"), self._end(edge.target, "w")]
+        self._lines.append(f"  {' -> '.join(reversed(ends) if back else ends)}{shown};")
 
 
 def quoted(text: str) -> str:

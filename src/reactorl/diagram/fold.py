@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from reactorl.diagram.scene import Edge, Scene
+    from reactorl.diagram.scene import Edge, Item, Scene
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,25 @@ class Fold:
         """Return the mode, an item, that a reactor lives in."""
         bank = self.bank(box)
         return self.scene.boxes[box if bank is None else bank].mode
+
+    def shows_inside(self, box: int) -> bool:
+        """Return whether a reactor is open and there is something to see in it."""
+        return box in self._with_contents
+
+    @cached_property
+    def _with_contents(self) -> frozenset[int]:
+        items = self.scene.items
+        full = {
+            box
+            for box in self.boxes
+            if self.inside[box]
+            or any(not is_port(items[item]) for item in self.scene.items_of[box])
+        }
+        for edge in self.edges:  # from an input straight to an output
+            begin, end = items[edge.source], items[edge.target]
+            if begin.box == end.box and begin.kind == "input" and is_port(end):
+                full.add(begin.box)
+        return self.opened & full
 
     @cached_property
     def inside(self) -> dict[int, list[int]]:
@@ -147,6 +166,11 @@ def _edges(
         loop = edge.loop or (other is not None and other.loop)
         merged[key] = replace(other or edge, source=source, target=target, loop=loop)
     return tuple(merged.values())
+
+
+def is_port(item: Item) -> bool:
+    """Return whether an item is on the edge of its reactor."""
+    return item.kind in ("input", "output")
 
 
 def _key(scene: Scene, item: int) -> tuple[str, str, str]:

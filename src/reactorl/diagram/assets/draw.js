@@ -21,6 +21,7 @@ class Drawing {
     this.lines = new Map(); // item -> elements of its arrows
     this.heated = []; // elements that show how busy a reaction is
     this.edgesOnTop = [];
+    this.crossed = new Set(layout.through.flatMap(({ source, target }) => [source, target]));
     const boxes = make("g", {}, this.root);
     this.arrows = make("g", {}, this.root);
     this.things = make("g", {}, this.root);
@@ -71,7 +72,8 @@ class Drawing {
     const { x, y, width, height } = node;
     const rect = (dx, name) =>
       make("rect", { x: x + dx, y: y + dx, width, height, rx: 7, class: name }, group);
-    if (folded) [8, 4].forEach((dx) => rect(dx, "reactorl-stack"));
+    // The frame of an open one lets shine through what is behind it: the last of these.
+    if (folded) [8, 4, 0].forEach((dx) => rect(dx, "reactorl-stack"));
     this.heated.push({ box: id, element: rect(0, "reactorl-frame") });
     const title = this.layout.boxTitle(id);
     const text = make("text", { x: x + 10, y: y + 17, class: "reactorl-title" }, group);
@@ -114,13 +116,14 @@ class Drawing {
     const group = make("g", { class: name, "data-item": port.item }, this.things);
     const x = input ? node.x : node.x + node.width;
     const y = port.y + port.height / 2;
+    const lineInside = open || this.crossed.has(port.item);
     make("path", { d: `M${x - 5} ${y - 5}l10 5l-10 5z` }, group);
     make("rect", { x: x - 8, y: y - 8, width: 16, height: 16, class: "reactorl-hit" }, group);
     const label = make(
       "text",
       {
         x: input ? x + 9 : x - 9,
-        y: open ? y - 5 : y + 3.5,
+        y: lineInside ? y - 5 : y + 3.5,
         "text-anchor": input ? "start" : "end",
       },
       group,

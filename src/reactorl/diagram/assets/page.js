@@ -166,9 +166,14 @@ class Page {
     });
     this.field.addEventListener("input", () => this.list());
     this.field.addEventListener("keydown", (event) => {
-      if (event.key === "Escape") this.field.value = "";
       if (event.key === "Enter") this.found.querySelector("button")?.click();
-      if (event.key === "Escape" || event.key === "Enter") this.list();
+      if (event.key !== "Escape") return;
+      this.field.value = "";
+      this.list();
+    });
+    this.field.addEventListener("focus", () => this.list());
+    document.addEventListener("pointerdown", (event) => {
+      if (!event.target.closest?.(".reactorl-finder")) this.found.hidden = true;
     });
     document.addEventListener("keydown", (event) => {
       const typing = event.target.closest?.("input, textarea, [contenteditable]");
@@ -207,31 +212,48 @@ class Page {
       },
       { passive: false },
     );
-    let drag = null;
+    this.listenToPointers();
+    canvas.addEventListener("pointerleave", () => this.hover(null));
+  }
+
+  // One pointer moves the picture, two fingers also make it larger or smaller.
+  listenToPointers() {
+    const { canvas } = this;
+    const down = new Map(); // pointer -> where it was last
+    const hold = () => {
+      const points = [...down.values()];
+      const mean = (axis) => points.reduce((sum, point) => sum + point[axis], 0) / points.length;
+      const [x, y] = [mean("x"), mean("y")];
+      const apart = points.length < 2 ? 1 : Math.hypot(points[0].x - points[1].x, points[0].y - points[1].y);
+      return { x, y, apart: apart || 1 };
+    };
     canvas.addEventListener("pointerdown", (event) => {
-      if (event.button === 0) drag = { x: event.clientX, y: event.clientY };
+      if (event.button === 0) down.set(event.pointerId, { x: event.clientX, y: event.clientY });
     });
     canvas.addEventListener("pointermove", (event) => {
-      if (drag === null || !(event.buttons & 1)) {
-        drag = null;
+      const last = down.get(event.pointerId);
+      if (last === undefined || !(event.buttons & 1)) {
+        down.delete(event.pointerId);
         this.hover(event);
         return;
       }
-      const [dx, dy] = [event.clientX - drag.x, event.clientY - drag.y];
       if (!canvas.hasPointerCapture(event.pointerId)) {
-        if (Math.hypot(dx, dy) < 4) return; // a click with an unsteady hand
+        const moved = Math.hypot(event.clientX - last.x, event.clientY - last.y);
+        if (moved < 4) return; // a click with an unsteady hand
         canvas.setPointerCapture(event.pointerId);
       }
-      this.at.x += dx;
-      this.at.y += dy;
-      drag = { x: event.clientX, y: event.clientY };
+      const before = hold();
+      down.set(event.pointerId, { x: event.clientX, y: event.clientY });
+      const after = hold();
+      this.at.x += after.x - before.x;
+      this.at.y += after.y - before.y;
       this.tip.hidden = true;
-      this.move();
+      const { left, top } = canvas.getBoundingClientRect();
+      this.zoom(after.apart / before.apart, after.x - left, after.y - top);
     });
-    canvas.addEventListener("pointerup", () => {
-      drag = null;
-    });
-    canvas.addEventListener("pointerleave", () => this.hover(null));
+    for (const end of ["pointerup", "pointercancel"]) {
+      canvas.addEventListener(end, (event) => down.delete(event.pointerId));
+    }
   }
 
   // -- asking -----------------------------------------------------------------------
