@@ -51,7 +51,7 @@ test-slow: .venv/gil/.built .venv/ft/.built ## Train to the stated returns, and 
 	.venv/gil/bin/python -m pytest -m slow --timeout 3600 $(ARGS)
 	.venv/ft/bin/python -m pytest -m slow --timeout 3600 $(ARGS)
 
-system-packages: ## Install a browser and Graphviz for tests, if it can be done
+system-packages: ## Install a browser, Graphviz and shells for tests, if it can be done
 	@$(PYTHON) tools/system_packages.py
 
 comma := ,

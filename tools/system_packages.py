@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Installs the programs that tests of pictures and pages use: a browser, Graphviz.
+"""Installs the programs that tests use: a browser, Graphviz, shells.
 
 They come from Debian's packages, so that is done only as root on a machine that has
 ``apt-get``. Elsewhere it is said what is missing, and the tests that need it are
@@ -17,6 +17,8 @@ from typing import Final
 NEEDED: Final = {
     "chromium": ("chromium", "fonts-dejavu-core"),  # without a font there is no text
     "dot": ("graphviz",),
+    "fish": ("fish",),  # completion is tried in every shell that it is for
+    "zsh": ("zsh",),
 }
 """What is to be found on the path, and the packages that have it."""
 
