@@ -165,9 +165,7 @@ def measure(
     for name, why in missing.items():
         display.complain(f"{name} is missing: {why}")
     effort: Effort = options.effort
-    plan = make_plan(
-        workloads, asked, homes, effort, free_memory(), options.sets
-    )
+    plan = make_plan(workloads, asked, homes, effort, free_memory(), options.sets)
     machine = machine_facts()
     facts = {name: place.facts for name, place in homes.items()}
     store.begin(
