@@ -188,6 +188,8 @@ def test_help_explains_every_flag(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_every_registered_algorithm_makes_a_flow_that_can_be_trained(name: str) -> None:
+    if name == "ippo":
+        pytest.importorskip("mpe2", reason="mpe2 needs pygame: no wheel for 3.14t")
     flow = settings_of(name)().flow()
     flow.check()
     assert flow.rounds > 1
@@ -619,8 +621,9 @@ def test_pictures_that_cannot_be_drawn_are_said(
 ) -> None:
     assert main(["plot", str(run), "-o", "x.txt"]) == 2
     assert "'x.txt' is no picture that can be drawn" in capsys.readouterr().err
-    assert main(["plot", str(run), "-o", str(tmp_path / "no" / "x.png")]) == 2
-    assert "no such file or directory" in capsys.readouterr().err
+    nowhere = tmp_path / "no" / "x.png"
+    assert main(["plot", str(run), "-o", str(nowhere)]) == 2
+    assert f"{nowhere}: no such file or directory" in capsys.readouterr().err
 
 
 # -- as a process ---------------------------------------------------------------------

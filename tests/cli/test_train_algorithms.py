@@ -22,15 +22,19 @@ TINY = [
     "--final-episodes=2",
     "--workers=2",
 ]
+OWN = {
+    "dqn": ["--learning-starts=32"],
+    "ippo": ["--env-id=tests.rl.meeting"],  # what it has by default, not everybody has
+}
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_it_trains_and_can_be_evaluated(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    small = ["--learning-starts=32"] if name == "dqn" else []
+    flags = [*TINY, *OWN.get(name, []), f"--runs-dir={tmp_path}"]
 
-    assert main(["train", name, *TINY, *small, f"--runs-dir={tmp_path}"]) == 0
+    assert main(["train", name, *flags]) == 0
 
     (run,) = tmp_path.iterdir()
     assert f"__{name}__1__" in run.name

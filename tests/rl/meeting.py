@@ -19,9 +19,10 @@ class Meeting(ParallelEnv):
     20 turns it is over, too. They see their own place and the other's.
     """
 
-    metadata = {"name": "meeting_v0"}  # noqa: RUF012
+    metadata = {"name": "meeting_v0", "render_fps": 10}  # noqa: RUF012
 
-    def __init__(self) -> None:
+    def __init__(self, render_mode: str | None = None) -> None:
+        self.render_mode = render_mode
         self.possible_agents = ["left", "right"]
         self.agents: list[str] = []
 
@@ -60,3 +61,43 @@ class Meeting(ParallelEnv):
             dict.fromkeys(playing, over),
             {agent: {} for agent in playing},
         )
+
+    def render(self) -> Any:
+        assert self.render_mode == "rgb_array"
+        picture = np.zeros((10, 10 * CELLS, 3), np.uint8)
+        for channel, place in enumerate(self.places):
+            picture[:, 10 * place : 10 * (place + 1), channel] = 255
+        return picture
+
+
+parallel_env = Meeting
+
+
+def broken() -> Meeting:
+    """Never makes one."""
+    msg = "no table is free"
+    raise RuntimeError(msg)
+
+
+class Torn(Meeting):
+    """Breaks down in its third turn."""
+
+    def step(self, actions: dict[str, Any]) -> tuple[dict[str, Any], ...]:
+        if self.turns == 2:
+            msg = "the line is torn"
+            raise RuntimeError(msg)
+        return super().step(actions)
+
+
+class Switches(Meeting):
+    """Has actions that PPO does not choose."""
+
+    def action_space(self, agent: str) -> Any:
+        return spaces.MultiBinary(2)
+
+
+class Wordy(Meeting):
+    """Shows words."""
+
+    def observation_space(self, agent: str) -> Any:
+        return spaces.Text(8)

@@ -10,6 +10,7 @@ import gymnasium as gym
 import jax
 import numpy as np
 import pytest
+from pettingzoo import ParallelEnv
 
 from reactorl.rl.algo.ippo import IPPO, IPPORun, side_by_side
 from reactorl.rl.algo.ppo import PPO
@@ -157,6 +158,143 @@ def test_steps_of_environments_stand_side_by_side() -> None:
 
     assert batch["rewards"].tolist() == [[1.0, 5.0], [2.0, 6.0]]
     assert batch["rows"].tolist() == [[[1, 2], [5, 6]], [[3, 4], [7, 8]]]
+
+
+# -- by hand ------------------------------------------------------------------------
+
+
+class Lights(ParallelEnv):
+    """Two agents with two switches each; three turns, of which all is known.
+
+    Each sees two numbers, which change from turn to turn. The second switch gives an
+    agent 1, or 2 in the last turn; the other agent loses half of it.
+    """
+
+    def __init__(self) -> None:
+        self.possible_agents = ["a", "b"]
+        self.agents: list[str] = []
+        self.history: list[dict[str, int]] = []
+
+    def observation_space(self, agent: str) -> Any:
+        return gym.spaces.Box(-2, 2, (2,), np.float32)
+
+    def action_space(self, agent: str) -> Any:
+        return gym.spaces.Discrete(2)
+
+    def reset(self, seed: int | None = None, options: Any = None) -> Any:
+        self.agents, self.turn = list(self.possible_agents), 0
+        return self.seen(), {agent: {} for agent in self.agents}
+
+    def seen(self) -> dict[str, Any]:
+        a = np.array([1.0, 0.5 * self.turn], np.float32)
+        return {"a": a, "b": -a}
+
+    def step(self, actions: dict[str, Any]) -> Any:
+        self.history.append({agent: int(chosen) for agent, chosen in actions.items()})
+        self.turn += 1
+        worth = 2.0 if self.turn == 3 else 1.0
+        a, b = worth * int(actions["a"]), worth * int(actions["b"])
+        over = dict.fromkeys(self.agents, self.turn == 3)
+        playing, self.agents = self.agents, [] if self.turn == 3 else self.agents
+        never, infos = dict.fromkeys(playing, False), {agent: {} for agent in playing}
+        return self.seen(), {"a": a - b / 2, "b": b - a / 2}, over, never, infos
+
+
+class ByHand:
+    """PPO for one agent whose networks have no hidden layer, in plain arithmetic."""
+
+    gamma, gae_lambda, rate, entropy, values, longest = 0.9, 0.8, 0.05, 0.02, 0.5, 0.5
+
+    def __init__(self, state: Any) -> None:
+        self.params = [
+            np.asarray(layer[key], np.float64)
+            for net in ("actor", "critic")
+            for layer in state.params[net]
+            for key in ("w", "b")
+        ]
+        self.mean = [np.zeros_like(p) for p in self.params]
+        self.square = [np.zeros_like(p) for p in self.params]
+        self.updates = 0
+
+    def learn(
+        self, rows: Any, chosen: Any, rewards: Any, ends: Any, after: Any
+    ) -> None:
+        w, b, v, c = self.params
+        value, later = rows @ v[:, 0] + c[0], after @ v[:, 0] + c[0]
+        wrong = rewards + self.gamma * later * (1 - ends) - value
+        better = np.zeros(len(rows))
+        following = 0.0
+        for t in reversed(range(len(rows))):
+            following = wrong[t] + self.gamma * self.gae_lambda * following * (
+                1 - ends[t]
+            )
+            better[t] = following
+        weights = np.exp(rows @ w + b)
+        chances = weights / weights.sum(1, keepdims=True)
+        picked = np.eye(2)[chosen]
+        # New and old chances are the same in the only pass: the ratio is 1.
+        slope = -better[:, None] * (picked - chances) / len(rows)
+        logs = np.log(chances)
+        undecided = -(chances * logs).sum(1, keepdims=True)
+        slope += self.entropy * chances * (logs + undecided) / len(rows)
+        error = self.values * (value - (better + value)) / len(rows)
+        gradients = [rows.T @ slope, slope.sum(0), (rows.T @ error)[:, None]]
+        gradients.append(error.sum(keepdims=True))
+        length = np.sqrt(sum((g**2).sum() for g in gradients))
+        self.updates += 1
+        for k, gradient in enumerate(gradients):
+            g = gradient * min(1.0, self.longest / length)
+            self.mean[k] = 0.9 * self.mean[k] + 0.1 * g
+            self.square[k] = 0.999 * self.square[k] + 0.001 * g**2
+            mean = self.mean[k] / (1 - 0.9**self.updates)
+            square = self.square[k] / (1 - 0.999**self.updates)
+            self.params[k] = self.params[k] - self.rate * mean / (
+                np.sqrt(square) + 1e-5
+            )
+
+
+def test_the_first_updates_of_both_agents_equal_hand_computed_numbers() -> None:
+    made: list[Lights] = []
+
+    def make() -> Lights:
+        made.append(Lights())
+        return made[-1]
+
+    algorithm = PPO(
+        hidden=(), learning_rate=ByHand.rate, anneal_lr=False, gamma=ByHand.gamma,
+        gae_lambda=ByHand.gae_lambda, num_minibatches=1, update_epochs=1,
+        norm_adv=False, ent_coef=ByHand.entropy, vf_coef=ByHand.values,
+        max_grad_norm=ByHand.longest,
+    )  # fmt: skip
+    # A round is longer than an episode, and no multiple of one.
+    task = IPPO(make, algorithm, num_envs=1, steps=5, rounds=3)
+    agents = {agent: ByHand(task.begin(agent)) for agent in task.cast}
+    with IPPORun(task, workers=2) as run:
+        for number in range(task.rounds):
+            run.step()
+            played = made[-1].history[5 * number : 5 * number + 5]
+            turns = np.arange(5 * number, 5 * number + 5) % 3
+            for agent, other, sign in (("a", "b", 1.0), ("b", "a", -1.0)):
+                mine = np.array([actions[agent] for actions in played])
+                others = np.array([actions[other] for actions in played])
+                worth = np.where(turns == 2, 2.0, 1.0)
+                agents[agent].learn(
+                    sign * np.stack([np.ones(5), 0.5 * turns], 1),
+                    mine,
+                    worth * (mine - others / 2),
+                    turns == 2,
+                    sign * np.stack([np.ones(5), 0.5 * (turns + 1)], 1),
+                )
+            for agent, hand in agents.items():
+                (layer,) = run.weights[agent]["actor"]
+                np.testing.assert_allclose(layer["w"], hand.params[0], atol=2e-6)
+                np.testing.assert_allclose(layer["b"], hand.params[1], atol=2e-6)
+        assert {actions[agent] for actions in made[-1].history for agent in "ab"} == {
+            0,
+            1,
+        }
+        (a,), (b,) = (run.weights[agent]["actor"] for agent in "ab")
+        assert np.abs(a["w"] - b["w"]).max() > 0.01  # each learned its own
 
 
 class Awkward(Meeting):

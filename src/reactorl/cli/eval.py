@@ -134,7 +134,13 @@ class Film:
 
     def take(self, env: Any) -> None:  # noqa: ANN401
         """Take a picture of it as it is."""
-        self._frames.append(env.render())
+        picture = env.render()
+        if getattr(picture, "ndim", 0) != 3:
+            from reactorl.rl.training.algorithm import FlowError
+
+            msg = f"{env} shows no picture but {type(picture).__name__}"
+            raise FlowError(msg, "Leave --capture-video out.")
+        self._frames.append(picture)
         fps = env.metadata.get("render_fps") or 30
         self._pause = max(20, round(1000 / fps))  # viewers show none shorter
 

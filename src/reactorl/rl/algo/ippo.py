@@ -187,6 +187,7 @@ class IPPO:
         maker = self.maker
         if watch is not None and isinstance(maker, ParallelRecipe):
             maker = replace(maker, kwargs={"render_mode": "rgb_array"})
+            maker().close()  # one that cannot be drawn is refused here, in our words
 
         def choose(stages: Sequence[AgentsEnv]) -> list[ByAgent]:
             return best_actions(self.algorithm, weights, stages)

@@ -34,6 +34,21 @@ class Numbers:
         return self.found.get(RETURN, [])
 
     @property
+    def by_agent(self) -> dict[str, Points]:
+        """Returns of all episodes, by agent, where there are several."""
+        first = len(RETURN) + 1
+        return {
+            key[first:]: points
+            for key, points in self.found.items()
+            if key.startswith(f"{RETURN}-")
+        }
+
+    def is_of_agent(self, key: str) -> bool:
+        """Whether a key is what one agent says of what there is a mean of."""
+        mean, dash, _ = key.partition("-")
+        return bool(dash) and mean in self.found
+
+    @property
     def last_returns(self) -> float | None:
         """The mean of the last episodes."""
         last = [value for _, value in self.returns[-WINDOW:]]
@@ -73,7 +88,11 @@ def curves(read: Numbers) -> tuple[str, list[str]]:
     thin = chart(title, lines, height=220)
     large = f'<div class="wide">{wide}</div><div class="thin">{thin}</div>'
     small = [chart("Steps per second", [Line("steps/s", _speeds(read.clock))])]
-    left = [k for k in read.found if k not in (RETURN, EVALUATED, FINAL, SPEED)]
+    for agent, points in read.by_agent.items():
+        mean = Line(f"mean of {WINDOW} episodes", _means(points))
+        small.append(chart(f"return of {agent}", [mean]))
+    shown = (RETURN, EVALUATED, FINAL, SPEED)
+    left = [k for k in read.found if k not in shown and not read.is_of_agent(k)]
     # Losses first, in the order in which the algorithm tells them.
     for key in sorted(left, key=lambda k: (not k.startswith("losses/"), k == LENGTH)):
         name = key.partition("/")[2] or key
