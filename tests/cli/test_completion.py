@@ -26,7 +26,7 @@ def needs(shell: str) -> pytest.MarkDecorator:
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Make a directory with programs and runs, and reactorl as a command."""
-    for name in ("hello.lf", "my file.lf", "notes.txt"):
+    for name in ("hello.lf", "my file.lf", "notes.txt", "robot.py"):
         (tmp_path / name).touch()
     for name in ("src", "runs/CartPole__dqn", "runs/Pendulum__ppo", "bin"):
         (tmp_path / name).mkdir(parents=True)
@@ -85,6 +85,10 @@ def fish(file: Path, *words: str) -> list[str]:
         (["run", "--logging", "=", "e"], ["error"]),
         (["run", "--logging", "="], ["debug", "error", "info", "log", "warn"]),
         (["run", "--seed", ""], []),
+        (["run", "r"], ["runs"]),
+        (["graph", "r"], ["robot.py", "runs"]),
+        (["graph", "h"], ["hello.lf"]),
+        (["trace", "n"], ["notes.txt"]),
         (["run", "--trace", "n"], ["notes.txt"]),
         (["run", "--fast", "hel"], ["hello.lf"]),
         (["eval", ""], ["runs/CartPole__dqn", "runs/Pendulum__ppo"]),
@@ -134,6 +138,7 @@ def test_bash_offers_the_flags_of_an_algorithm(
         (["run", "--timeo"], ["--timeout"]),
         (["run", "-l", "de"], ["debug"]),
         (["run", "hel"], ["hello.lf"]),
+        (["graph", "ro"], ["robot.py"]),
         (["eval", "''"], ["runs/CartPole__dqn/", "runs/Pendulum__ppo/"]),
         (["train", "d"], ["dqn"]),
     ],
@@ -209,8 +214,9 @@ def test_zsh_completes_what_was_begun(
     ("metavar", "kind"),
     [
         ("FILE.lf", "program"),
-        ("RUN|FILE", "run"),
-        ("TARGET", "program"),
+        ("RUN|FILE", "file"),
+        ("RUN", "run"),
+        ("TARGET", "target"),
         ("DIR", "directory"),
         ("FILE", "file"),
         ("N", "value"),

@@ -229,6 +229,18 @@ def test_what_cannot_be_drawn(
     assert said in capsys.readouterr().err
 
 
+def test_a_file_that_is_no_python_is_said_in_two_lines(
+    here: Path, capsys: Capture
+) -> None:
+    (here / "binary_f.py").write_bytes(b"\0\xff\x17")
+
+    assert main(["graph", "binary_f.py"]) == 2
+    err = capsys.readouterr().err
+    assert "SyntaxError" in err
+    assert err.endswith("reactorl: error: 'binary_f.py' cannot be imported\n")
+    assert "importlib" not in err
+
+
 def test_depth_is_a_number_from_1(capsys: Capture) -> None:
     with pytest.raises(SystemExit):
         main(["graph", "x:Main", "--depth", "0"])

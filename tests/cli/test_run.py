@@ -403,6 +403,17 @@ def test_a_wrong_file_is_not_started(capsys: Capture) -> None:
     assert err.startswith("Bad.lf:15:12: error: ")
 
 
+def test_a_python_file_is_told_from_lf(capsys: Capture) -> None:
+    Path("robot.py").write_text("print('hello')\n")
+
+    assert run(capsys, "robot.py") == (
+        2,
+        "",
+        "robot.py:1:1: error: this is a file of Python, not of LF\n"
+        "  help: Run it with Python: python robot.py; 'reactorl graph' draws it.\n\n",
+    )
+
+
 def test_a_federation_runs_in_one_process_and_says_so(capsys: Capture) -> None:
     Path("Fed.lf").write_text("""\
 target Python {timeout: 0}

@@ -163,6 +163,21 @@ def test_the_page_has_times_on_the_diagram(capsys: Capture) -> None:
     )
 
 
+def test_a_file_that_cannot_be_written_is_named(capsys: Capture) -> None:
+    ran("--timing", "a")
+    Path("taken").mkdir()
+
+    for option in ("--perfetto", "--html"):
+        status, _, err = said(capsys, "a", option, "no/x")
+        assert (status, err) == (
+            1,
+            "reactorl: error: no/x: no such file or directory\n",
+        )
+        status, _, err = said(capsys, "a", option, "taken")
+        assert (status, err) == (1, "reactorl: error: taken: is a directory\n")
+    assert sorted(p.name for p in Path().iterdir()) == ["Work.lf", "a", "taken"]
+
+
 def test_a_file_without_picture_needs_the_program(capsys: Capture) -> None:
     ran("--timing", "a")
     saved = trace.load("a")

@@ -35,10 +35,11 @@ SHELLS = ("bash", "zsh", "fish")
 # What a value is, by the words of its name in the help. The first that fits counts.
 _KINDS = (
     ("algorithm", {"ALGORITHM"}),
-    ("run", {"RUN", "RUNS"}),
-    ("program", {"lf", "TARGET", "PROGRAM"}),
+    ("program", {"lf"}),
+    ("target", {"TARGET", "PROGRAM"}),
     ("directory", {"DIR", "DIRECTORY"}),
     ("file", {"FILE", "PATH", "OUT", "OUTPUT", "A", "B"}),
+    ("run", {"RUN", "RUNS"}),
 )
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from reactorl.lf.diagnostics import Report
 
-_PACKAGE = str(Path(reactorl.__file__).parent)
+_OTHERS = (str(Path(reactorl.__file__).parent), "<frozen importlib")
 _SHOWN: list[BaseException] = []  # in full; the last one
 REPORT = (
     "This is a mistake in reactorl or in what it uses. 'reactorl --debug ...' shows "
@@ -142,7 +142,7 @@ def _trace(error: BaseException) -> str:
 
 def _without_ours(shown: traceback.TracebackException) -> None:
     shown.stack = traceback.StackSummary.from_list(
-        [frame for frame in shown.stack if not frame.filename.startswith(_PACKAGE)]
+        [frame for frame in shown.stack if not frame.filename.startswith(_OTHERS)]
     )
     for other in (shown.__cause__, shown.__context__):
         if other is not None:

@@ -60,12 +60,15 @@ def command(args: argparse.Namespace) -> int:
     try:
         runs = [RunDirectory.open(path) for path in args.runs]
         curves = [read_curve(run.path.name, run.metrics) for run in runs]
-        envs = ", ".join(dict.fromkeys(run.env_id for run in runs))
-        draw(curves, envs, [output])
     except RunError as error:
         return fail(error)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        return fail(f"{error.filename or output}: {reason}")
+        return fail(f"{error.filename}: {reason}")
+    envs = ", ".join(dict.fromkeys(run.env_id for run in runs))
+    try:
+        draw(curves, envs, [output])
+    except OSError as error:  # it names what is written beside the picture
+        return fail(f"{output}: {(error.strerror or str(error)).lower()}")
     print(output)
     return 0

@@ -6,12 +6,12 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
-from contextlib import suppress
-from typing import TYPE_CHECKING
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+    from collections.abc import Callable, Iterator
 
 
 def replace_file(path: Path, change: Callable[[bytes], bytes]) -> None:
@@ -39,4 +39,30 @@ def replace_file(path: Path, change: Callable[[bytes], bytes]) -> None:
     except BaseException:
         with suppress(OSError):
             os.unlink(name)  # noqa: PTH108
+        raise
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[IO[str]]:
+    """Give a new text beside ``path``, which is moved there when it is complete.
+
+    Raises:
+        OSError: It could not be written. The error names ``path``, not what is beside.
+    """
+    beside: Path | None = None
+    try:
+        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        beside = Path(name)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            yield file
+        mask = os.umask(0)
+        os.umask(mask)
+        beside.chmod(0o666 & ~mask)
+        beside.replace(path)
+    except BaseException as error:
+        if beside is not None:
+            with suppress(OSError):
+                beside.unlink()
+        if isinstance(error, OSError) and error.errno is not None:
+            raise OSError(error.errno, error.strerror, str(path)) from error
         raise

@@ -26,6 +26,10 @@ _reactorl_paths() {
     program)
       mapfile -t COMPREPLY < <(compgen -f -X '!*.lf' -- "$current"
         compgen -d -- "$current") ;;
+    target)
+      mapfile -t COMPREPLY < <(compgen -f -X '!*.lf' -- "$current"
+        compgen -f -X '!*.py' -- "$current"
+        compgen -d -- "$current") ;;
     run)
       [[ -z $current && -d runs ]] && current=runs/
       mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
@@ -225,6 +229,7 @@ def _zsh_options(options: Sequence[Option]) -> Iterator[str]:
 def _zsh_value(kind: str, words: Sequence[str]) -> str:
     ways = {
         "program": 'program:_files -g "*.lf"',
+        "target": 'program:_files -g "*.(lf|py)"',
         "run": "run:_reactorl_runs",
         "directory": "directory:_files -/",
         "file": "file:_files",
@@ -330,6 +335,7 @@ def _fish_option(condition: str, option: Option) -> str:
 def _fish_value(kind: str, words: Sequence[str]) -> str:
     ways = {
         "program": "-k -a '(__fish_complete_suffix .lf)'",
+        "target": "-k -a '(__fish_complete_suffix .lf; __fish_complete_suffix .py)'",
         "run": "-a '(__reactorl_runs)'",
         "directory": "-a '(__fish_complete_directories (commandline -ct))'",
         "file": "-F",

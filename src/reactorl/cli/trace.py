@@ -4,18 +4,14 @@
 from __future__ import annotations
 
 import argparse
-import os
-import tempfile
-from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from reactorl.cli.failures import fail
+from reactorl.cli.replacing import writing
 from reactorl.errors import ReactorlError, TraceError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reactorl.diagram import Scene
     from reactorl.trace import SavedTrace, Timing
 
@@ -37,7 +33,8 @@ examples:
   reactorl trace hello.trace --html hello.html        times on the diagram
   reactorl trace runs/CartPole-v1__dqn__1__1700000000
 
-exit status: 0, or 2 if there is no such trace or it cannot be read.
+exit status: 0; 2 if there is no such trace or it cannot be read; 1 if a file
+cannot be written.
 """
 AGAIN = "Run again with '--timing FILE', or run(..., timing=True)."
 
@@ -103,14 +100,14 @@ def command(args: argparse.Namespace) -> int:
     if saved.timing is not None and args.perfetto is not None:
         from reactorl.trace.perfetto import write_perfetto
 
-        with _replacing(args.perfetto) as file:
+        with writing(args.perfetto) as file:
             write_perfetto(file, saved.timing, path.name)
     if saved.timing is not None and args.html is not None:
         try:
             page = _page(_scene(saved, args.program), saved.timing, path.name)
         except ReactorlError as error:
             return fail(error)
-        with _replacing(args.html) as file:
+        with writing(args.html) as file:
             file.write(page)
     for written in wrote:
         print(f"wrote {written}")
@@ -200,24 +197,6 @@ def _page(scene: Scene, timing: Timing, name: str) -> str:
     }
     title = f"{scene.title}: {duration(timing.busy)} in reactions ({name})"
     return html_page(scene, title=title, overlay=overlay)
-
-
-@contextmanager
-def _replacing(path: Path) -> Iterator[IO[str]]:
-    """Write beside ``path``, and move it there when it is complete."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            yield file
-        mask = os.umask(0)
-        os.umask(mask)
-        beside = Path(name)
-        beside.chmod(0o666 & ~mask)
-        beside.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            Path(name).unlink()
-        raise
 
 
 def _positive(text: str) -> int:

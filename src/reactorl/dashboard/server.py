@@ -174,7 +174,7 @@ class Handler(BaseHTTPRequestHandler):
         policy: str = "default-src 'none'",
         more: list[tuple[str, str]] | None = None,
     ) -> None:
-        body = text.encode()
+        body = text.encode(errors="replace")  # names of files need not be UTF-8
         length = ("Content-Length", str(len(body)))
         self._head(status, kind, policy, [length, *(more or [])])
         if self.command != "HEAD":

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import re
 from html import escape
 from typing import TYPE_CHECKING, Final
 
 from reactorl.diagram.backward import backward
 from reactorl.diagram.fold import is_port
+from reactorl.diagram.words import one_line
 
 if TYPE_CHECKING:
     from reactorl.diagram.fold import Fold
@@ -29,7 +29,6 @@ _SIGNS: Final = {
     "reset": "↺",
     "watchdog": "◉",
 }
-_BLANKS = re.compile(r"\s+")
 
 
 def dot(view: Fold) -> str:
@@ -233,10 +232,10 @@ class _Text:
 
 def quoted(text: str) -> str:
     """Return text as a DOT string, in which nothing has a meaning."""
-    text = _BLANKS.sub(" ", text).replace("&", "&amp;")
+    text = one_line(text).replace("&", "&amp;")
     text = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{text}"'
 
 
 def _html(text: str) -> str:
-    return escape(_BLANKS.sub(" ", text))
+    return escape(one_line(text))

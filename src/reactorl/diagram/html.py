@@ -14,6 +14,8 @@ from importlib.resources import files
 from string import Template
 from typing import TYPE_CHECKING, Final
 
+from reactorl.diagram.words import drawable
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -84,7 +86,7 @@ def html_parts(
     marks = {name: _mark(mark) for name, mark in (overlay or {}).items()}
     body = _filled(
         "body.html",
-        heading=f"<h1>{escape(heading)}</h1>\n" if heading else "",
+        heading=f"<h1>{escape(drawable(heading))}</h1>\n" if heading else "",
         scene=in_script(scene.to_json()),
         options=in_script(json.dumps(options)),
         overlay=in_script(json.dumps(marks)),
@@ -123,7 +125,7 @@ def html_page(
     return _filled(
         "page.html",
         policy=policy,
-        title=escape(title),
+        title=escape(drawable(title)),
         style=style,
         body=parts.body,
         script=parts.script,

@@ -8,8 +8,9 @@ tag, and what is read without being triggered, is dotted; loops are red.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
+
+from reactorl.diagram.words import one_line
 
 if TYPE_CHECKING:
     from reactorl.diagram.fold import Fold
@@ -27,7 +28,6 @@ _SHAPES: Final = {
 _ROUND: Final = ("((", "))")
 _SIGNS: Final = {"logical action": "L ", "physical action": "P ", "watchdog": "W "}
 _RED: Final = "stroke:#dc2626,stroke-width:2px"
-_BLANKS = re.compile(r"\s+")
 
 
 def mermaid(view: Fold) -> str:
@@ -156,7 +156,7 @@ def quoted(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    text = _BLANKS.sub(" ", text)
+    text = one_line(text)
     for old, new in (
         ("&", "&amp;"),
         ("<", "&lt;"),

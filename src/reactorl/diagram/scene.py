@@ -9,9 +9,12 @@ the user's program: whoever puts it on a page has to escape it.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias, TypeVar
+
+_HALF = re.compile(r"[\ud800-\udfff]")
 
 FORMAT: Final = 1
 """Of the JSON text."""
@@ -139,7 +142,10 @@ class Scene:
             for name in ("boxes", "items", "edges")
         }
         whole = {"format": FORMAT, **tables, "problems": list(self.problems)}
-        return json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
+        text = json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
+        # Half characters, which no file of text can have, are written as JSON writes
+        # what is not ASCII.
+        return _HALF.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
 
     @classmethod
     def from_json(cls, text: str) -> Scene:

@@ -13,6 +13,7 @@ LONGEST: Final = 120
 
 _MODULES = re.compile(r"\b(?:[a-z_]\w*\.)+(?=[A-Za-z_])")
 _BLANKS = re.compile(r"\s+")
+_NO_TEXT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
@@ -49,10 +50,23 @@ def short_value(value: object) -> str:
         text = value_text(value)
     except Exception:  # a __repr__ of the user's; a picture can do without
         text = f"<{type(value).__qualname__}>"
-    text = _BLANKS.sub(" ", _ADDRESS.sub("", text))
+    text = one_line(_ADDRESS.sub("", text))
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
 def first_line(doc: str | None) -> str:
     """Return the first line of a docstring."""
     return (doc or "").strip().partition("\n")[0]
+
+
+def drawable(text: str) -> str:
+    """Return text without what no file of text has: control characters and the like.
+
+    A parameter may be the name of a file that is not UTF-8, for example.
+    """
+    return _NO_TEXT.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def one_line(text: str) -> str:
+    """Return drawable text in one line."""
+    return drawable(_BLANKS.sub(" ", text))

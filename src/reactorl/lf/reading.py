@@ -36,6 +36,9 @@ def read(path: Path) -> Source | Diagnostic:
         return _unopened(path, f"the file cannot be read: {reason}")
     except ValueError:  # a NUL character in the path
         return _unopened(path, "this is no path of a file")
+    if path.suffix == ".py":
+        advice = f"Run it with Python: python {path}; 'reactorl graph' draws it."
+        return _unopened(path, "this is a file of Python, not of LF", advice)
     return _decode(path, data)
 
 

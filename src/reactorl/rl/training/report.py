@@ -61,7 +61,7 @@ def write_report(run: RunDirectory, outcome: Outcome) -> None:
     Raises:
         OSError: It cannot be written, or the numbers cannot be read.
     """
-    replace(run.path / "report.html", report(run, outcome).encode())
+    replace(run.path / "report.html", report(run, outcome).encode(errors="replace"))
 
 
 def report(run: RunDirectory, outcome: Outcome) -> str:
