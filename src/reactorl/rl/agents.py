@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 from gymnasium.vector import AutoresetMode
 
 from reactorl.rl.commands import Asking, ForAll
+from reactorl.rl.hang import unguarded
 from reactorl.rl.seat import Seat, as_it_is
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from contextlib import AbstractContextManager
 
     from reactorl.rl.commands import Deed
     from reactorl.rl.failures import EnvFailure
+    from reactorl.rl.hang import Guard
     from reactorl.rl.seat import Rules
 
 ByAgent: TypeAlias = dict[Any, Any]
@@ -115,7 +116,7 @@ class AgentsSeat(Seat):
         index: int,
         make: Any,  # noqa: ANN401 - makes a ParallelEnv
         rules: Rules,
-        guard: AbstractContextManager[object] | None = None,
+        guard: Guard = unguarded,
     ) -> None:
         super().__init__(index, make, rules, guard)
         self._mode = rules.autoreset
@@ -134,8 +135,8 @@ class AgentsSeat(Seat):
             return self._rest()
         self.steps += 1
         try:
-            with self._guard:
-                obs, rewards, terminated, truncated, infos = self._world.step(actions)
+            found = self._guard(partial(self._world.step, actions))
+            obs, rewards, terminated, truncated, infos = found
             agents = list(self._world.agents)
             turn = Turn(
                 obs, rewards, terminated, truncated, infos, agents, self._episode
@@ -205,8 +206,7 @@ class AgentsSeat(Seat):
         given: dict[str, Any] = {} if seed is None else {"seed": seed}
         if options is not None:
             given["options"] = options
-        with self._guard:
-            observations, infos = self._world.reset(**given)
+        observations, infos = self._guard(partial(self._world.reset, **given))
         self._episode += 1
         return Beginning(observations, infos, list(self._world.agents), self._episode)
 

@@ -3,18 +3,18 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from reactorl.rl.commands import Answer, Step
 from reactorl.rl.failures import EnvFailure
+from reactorl.rl.hang import no_guard
 from reactorl.rl.seat import Seat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from contextlib import AbstractContextManager
 
     from reactorl.rl.commands import Command
+    from reactorl.rl.hang import Guard
     from reactorl.rl.recipes import Maker
     from reactorl.rl.seat import Infos, Rules
 
@@ -30,14 +30,14 @@ class Company:
     Args:
         makers: Make the environments, by index.
         rules: What holds for all of them.
-        guard: Returns a context that breaks off what takes too long, for one each.
+        guard: Returns what breaks off what takes too long, for one each.
     """
 
     def __init__(
         self,
         makers: Mapping[int, Maker],
         rules: Rules,
-        guard: Callable[[], AbstractContextManager[object]] = nullcontext,
+        guard: Callable[[], Guard] = no_guard,
     ) -> None:
         self.seats: list[Seat] = []
         self.unmade: dict[int, EnvFailure] = {}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import traceback
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
@@ -19,14 +19,15 @@ from gymnasium.vector import AutoresetMode
 
 from reactorl.rl.commands import Description
 from reactorl.rl.failures import EnvFailure
+from reactorl.rl.hang import HangGuard, unguarded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from contextlib import AbstractContextManager
 
     import gymnasium as gym
 
     from reactorl.rl.arrays import Arrays
+    from reactorl.rl.hang import Guard
     from reactorl.rl.slots import Put
 
 Restart: TypeAlias = Literal["never", "reset", "recreate"]
@@ -80,7 +81,7 @@ class Seat:
         index: Which place that is.
         make: Makes the environment.
         rules: What holds for all.
-        guard: A context that breaks off what takes too long.
+        guard: Breaks off what takes too long.
     """
 
     NEEDS: tuple[str, ...] = ("reset", "step", "action_space", "observation_space")
@@ -91,13 +92,15 @@ class Seat:
         index: int,
         make: Callable[[], gym.Env[Any, Any]],
         rules: Rules,
-        guard: AbstractContextManager[object] | None = None,
+        guard: Guard = unguarded,
     ) -> None:
         self.index = index
         self.steps = 0
         self._make = make
         self._rules = rules
-        self._guard = guard or nullcontext()
+        self._guard = guard
+        if isinstance(guard, HangGuard):
+            guard.subject = self._whereabouts
         self._same_step = rules.autoreset is AutoresetMode.SAME_STEP
         self._next_step = rules.autoreset is AutoresetMode.NEXT_STEP
         self._plain = not rules.check_nan and rules.timeout is None
@@ -243,8 +246,7 @@ class Seat:
     # -- steps that are watched, resets -----------------------------------------------
 
     def _checked_step(self, action: Any) -> tuple[Any, ...]:  # noqa: ANN401
-        with self._guard:
-            result = self.env.step(action)
+        result = self._guard(partial(self.env.step, action))
         if self._rules.check_nan:
             _refuse_nan(result[0], "observation")
             _refuse_nan(result[1], "reward")
@@ -282,8 +284,7 @@ class Seat:
         if self._newborn_seed is not None and given.get("seed") is None:
             given = {**given, "seed": self._newborn_seed}
         self._newborn_seed = None
-        with self._guard:
-            obs, info = self.env.reset(**given)
+        obs, info = self._guard(partial(self.env.reset, **given))
         if self._rules.check_nan:
             _refuse_nan(obs, "observation")
         _refuse_no_dict(info)
@@ -396,6 +397,9 @@ class Seat:
             'reset(options={"reset_mask": ...})'
         )
         return EnvFailure(self.index, self.name, self.steps, "", what)
+
+    def _whereabouts(self) -> str:
+        return f"environment {self.index} ({self.name}), at step {self.steps},"
 
     @property
     def name(self) -> str:

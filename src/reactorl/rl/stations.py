@@ -3,21 +3,21 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from reactorl.rl.company import Company
-from reactorl.rl.hang import HangWatch
+from reactorl.rl.hang import HangWatch, no_guard
 from reactorl.rl.placement import cores, parts
 from reactorl.rl.pool import Pool, Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from contextlib import AbstractContextManager
 
     from reactorl.rl.batches import Batches
     from reactorl.rl.commands import Command
+    from reactorl.rl.hang import Guard
     from reactorl.rl.placement import Placement
     from reactorl.rl.pool import Batching, Station
     from reactorl.rl.recipes import Maker
@@ -32,7 +32,7 @@ class ThreadStation:
         indices: range,
         makers: Sequence[Maker],
         rules: Rules,
-        guard: Callable[[], AbstractContextManager[object]],
+        guard: Callable[[], Guard],
     ) -> None:
         self._company = Company({i: makers[i] for i in indices}, rules, guard)
         self._seats = {seat.index: seat for seat in self._company.seats}
@@ -87,7 +87,7 @@ class PoolHost(Pool):
             make = shared.station
         else:
             self._shared = None
-            guard: Callable[[], AbstractContextManager[object]] = nullcontext
+            guard: Callable[[], Guard] = no_guard
             if rules.timeout is not None:
                 watch = HangWatch(rules.timeout)
                 self._stack.callback(watch.close)

@@ -15,7 +15,7 @@ nothing to do; ``pin`` rules that out.
 
 from __future__ import annotations
 
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -35,15 +35,15 @@ from reactorl.rl.arrays import Arrays
 from reactorl.rl.commands import Describe
 from reactorl.rl.company import Company
 from reactorl.rl.failures import EnvFailure, stamped
-from reactorl.rl.hang import HangWatch
+from reactorl.rl.hang import HangWatch, no_guard
 from reactorl.rl.placement import cores, parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from contextlib import AbstractContextManager
 
     from reactorl import Tag
     from reactorl.rl.commands import Command, Description, Reply, Step
+    from reactorl.rl.hang import Guard
     from reactorl.rl.recipes import Maker
     from reactorl.rl.seat import Rules
 
@@ -97,7 +97,7 @@ class GroupPlan:
 
     makers: Mapping[int, Maker]
     rules: Rules
-    guard: Callable[[], AbstractContextManager[object]]
+    guard: Callable[[], Guard]
     companies: list[Company | None]
     """Where a group leaves its company, at its own index, for the caller to see."""
 
@@ -140,7 +140,7 @@ class ThreadHost:
         threads = min(cores() if workers is None else workers, self._count)
         size = 1 if threads == 1 else min(GROUPS_PER_WORKER * threads, self._count)
         self._stack = ExitStack()
-        guard: Callable[[], AbstractContextManager[object]] = nullcontext
+        guard: Callable[[], Guard] = no_guard
         if rules.timeout is not None:
             watch = HangWatch(rules.timeout)
             self._stack.callback(watch.close)

@@ -14,7 +14,7 @@ import socket
 import sys
 import traceback
 import warnings
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,7 @@ import gymnasium as gym
 from reactorl.rl.commands import Answer, Reset, Step
 from reactorl.rl.company import Company
 from reactorl.rl.failures import EnvFailure
-from reactorl.rl.hang import HangWatch
+from reactorl.rl.hang import HangWatch, no_guard
 from reactorl.rl.processes.memory import SharedMemory
 from reactorl.rl.processes.messages import (
     ASSIGN,
@@ -38,9 +38,10 @@ from reactorl.rl.processes.packing import packed, unpacked
 from reactorl.rl.seat import Rules
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from reactorl.rl.commands import Command
+    from reactorl.rl.hang import Guard
     from reactorl.rl.processes.messages import Loss, Place, Progress
     from reactorl.rl.seat import Infos, Seat
 
@@ -49,10 +50,12 @@ class RemoteCompany(Company):
     """The environments of this process, with results and actions in shared memory."""
 
     def __init__(self, orders: Orders) -> None:
-        watch = self._watch = None
+        self._watch: HangWatch | None = None
+        guard: Callable[[], Guard] = no_guard
         if orders.rules.timeout is not None:
-            watch = self._watch = HangWatch(orders.rules.timeout)
-        guard = nullcontext if watch is None else watch.guard
+            # Who cannot be broken off is ended by the parent, together with the rest.
+            self._watch = HangWatch(orders.rules.timeout, tells=False)
+            guard = self._watch.guard
         super().__init__(orders.makers, orders.rules, guard)
         self._has_objects = False
         self._progress: Progress | None = None
