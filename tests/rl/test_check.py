@@ -11,9 +11,10 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from reactorl.rl import SharedStateError, VectorEnv
+from reactorl.rl import EnvFailure, SharedStateError, VectorEnv
 
 _counter = itertools.count()
+_LEDGER = {"steps": 0}
 
 
 class Decent(gym.Env[Any, Any]):
@@ -56,6 +57,25 @@ class Shared(Decent):
         return self.observe(), float(len(self.trail)), False, False, {}
 
 
+class Ledger(Decent):
+    """Writes into a table of its module, and begins it anew when it is reset."""
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        _LEDGER["steps"] = 0
+        return super().reset(seed=seed)
+
+    def step(self, action: Any) -> Any:
+        _LEDGER["steps"] += 1
+        return self.observe(), float(_LEDGER["steps"]), False, False, {}
+
+
+class UnseededRandom(Decent):
+    """Uses NumPy's global generator as it is."""
+
+    def observe(self) -> Any:
+        return np.random.random(2).astype(np.float32)
+
+
 class Unrepeatable(Decent):
     def step(self, action: Any) -> Any:
         return self.observe(), float(next(_counter)), False, False, {}
@@ -74,7 +94,7 @@ def test_decent_environments_pass_and_are_closed() -> None:
     VectorEnv("CartPole-v1", 3, check=True, placement="thread").close()
 
 
-@pytest.mark.parametrize("kind", [GlobalRandom, Shared])
+@pytest.mark.parametrize("kind", [GlobalRandom, Shared, Ledger])
 def test_those_that_share_state_are_named(kind: Any) -> None:
     with pytest.raises(SharedStateError, match="share hidden global state") as raised:
         VectorEnv([Decent, kind, kind, Decent], check=True)
@@ -92,3 +112,38 @@ def test_one_that_shares_with_nobody_is_fine() -> None:
 def test_those_that_are_not_even_repeatable_alone_are_named() -> None:
     with pytest.raises(SharedStateError, match=r"not repeatable.*: 0 \(from step 1\)"):
         VectorEnv([Unrepeatable, Decent], check=True)
+
+
+def test_those_that_use_numpys_global_generator_unseeded_are_named() -> None:
+    with pytest.raises(SharedStateError, match=r"not repeatable.*: 1 \(.*, 2 \(") as e:
+        VectorEnv([Decent, UnseededRandom, UnseededRandom], check=True)
+    assert e.value.alone == (1, 2)
+    assert e.value.among == ()
+
+
+def test_who_fails_in_the_check_is_named_and_all_are_closed() -> None:
+    closed: list[int] = []
+
+    class Failing(Decent):
+        def __init__(self, index: int) -> None:
+            self.index = index
+
+        def step(self, action: Any) -> Any:
+            if self.index == 1:
+                msg = "not today"
+                raise ValueError(msg)
+            return super().step(action)
+
+        def close(self) -> None:
+            closed.append(self.index)
+
+    makers = [lambda k=k: Failing(k) for k in range(3)]
+    with pytest.raises(EnvFailure, match="ValueError: not today") as raised:
+        VectorEnv(makers, check=True)
+
+    assert (raised.value.index, raised.value.env, raised.value.step) == (
+        1,
+        "Failing",
+        1,
+    )
+    assert closed == [0, 1]

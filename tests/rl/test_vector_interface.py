@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Everything else that Gymnasium's vectors can do, and what wrong use is told."""
+"""Everything else that Gymnasium's vectors can do."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gymnasium.wrappers import vector as wrappers
 
 from reactorl.rl import EnvFailure, VectorEnv
 from tests.rl.comparing import assert_same, assert_same_run, play
-from tests.rl.envs import Toy, every_space, toys
+from tests.rl.envs import Toy, toys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -328,108 +328,6 @@ def test_videos_get_the_frames(
     assert len(clips[0]) >= 3
     seen = {int(value) // 100 for frame in clips[0] for value in frame.flat}
     assert {1, 2} <= seen
-
-
-# -- wrong use -------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("actions", [[0, 1], [0, 1, 2, 0], np.zeros(2, np.int64), []])
-def test_a_wrong_number_of_actions_is_refused(
-    envs: VectorEnv,
-    actions: Any,
-) -> None:
-    envs.reset(seed=1)
-    turns = envs.get_attr("turn")
-
-    with pytest.raises(ValueError, match=rf"{len(actions)} actions for 3 environments"):
-        envs.step(actions)
-
-    assert envs.get_attr("turn") == turns  # nobody was stepped
-
-
-@pytest.mark.parametrize("seed", [[1, 2], [1, 2, 3, 4], ()])
-def test_a_wrong_number_of_seeds_is_refused(envs: VectorEnv, seed: Any) -> None:
-    with pytest.raises(ValueError, match=rf"{len(seed)} seeds for 3 environments"):
-        envs.reset(seed=seed)
-
-
-@pytest.mark.parametrize(
-    ("mask", "error", "match"),
-    [
-        ([True, False, True], TypeError, "reset_mask.*list.*array"),
-        (np.ones(3), TypeError, "reset_mask.*float64.*bool"),
-        (np.ones(2, np.bool_), ValueError, r"reset_mask.*\(2,\).*\(3,\)"),
-        (np.zeros(3, np.bool_), ValueError, "reset_mask.*nothing"),
-    ],
-)
-def test_bad_masks_are_refused(
-    envs: VectorEnv,
-    mask: Any,
-    error: type[Exception],
-    match: str,
-) -> None:
-    with pytest.raises(error, match=match):
-        envs.reset(options={"reset_mask": mask})
-
-
-BAD: list[tuple[Callable[[], object], type[Exception], str]] = [
-    (lambda: VectorEnv([]), ValueError, "env_fns is empty"),
-    (lambda: VectorEnv([Toy()]), TypeError, r"env_fns\[0\].*an environment.*lambda"),
-    (lambda: VectorEnv([Toy, 3]), TypeError, r"env_fns\[1\] is 3, not a function"),
-    (lambda: VectorEnv(Toy), TypeError, "a list of functions"),
-    (lambda: VectorEnv(Toy()), TypeError, "a list of functions"),
-    (lambda: VectorEnv(None), TypeError, "env is None"),
-    (lambda: VectorEnv("CartPole-v1", 0), ValueError, "num_envs is 0"),
-    (lambda: VectorEnv([Toy], 2), ValueError, "num_envs is 2.*1 env_fns"),
-    (lambda: VectorEnv([Toy], env_kwargs={"a": 1}), ValueError, "go with an id"),
-    (lambda: VectorEnv("Nothing-v0", 2), gym.error.NameNotFound, "Nothing"),
-    (lambda: VectorEnv([Toy], restart="now"), ValueError, "restart is 'now'.*never"),
-    (lambda: VectorEnv([Toy], placement="moon"), ValueError, "placement is 'moon'"),
-    (lambda: VectorEnv([Toy], timeout=0), ValueError, "timeout is 0"),
-    (lambda: VectorEnv([Toy], autoreset_mode="maybe"), ValueError, "maybe"),
-    (lambda: VectorEnv([Toy], workers=0), ValueError, "workers.*0"),
-    (lambda: VectorEnv([Toy], workers=-1), ValueError, "workers.*-1"),
-    (
-        lambda: VectorEnv([Toy], workers=0, placement="process"),
-        ValueError,
-        "workers.*0",
-    ),
-    (
-        lambda: VectorEnv([Toy], observation_mode="wild"),
-        ValueError,
-        "observation_mode is 'wild'",
-    ),
-    (
-        lambda: VectorEnv([Toy], observation_mode=(1, 2)),
-        ValueError,
-        r"observation_mode is \(1, 2\)",
-    ),
-    (
-        lambda: VectorEnv([Toy, partial(Toy, every_space()["discrete"])]),
-        RuntimeError,
-        r"environment 1 has the observation space Discrete.*first one Box.*'different'",
-    ),
-    (
-        lambda: VectorEnv([Toy, Toy, partial(Toy, actions=spaces.Discrete(9))]),
-        RuntimeError,
-        r"environment 2 has the action space Discrete\(9\).*first one Discrete\(3\)",
-    ),
-    (
-        lambda: VectorEnv(
-            [Toy, partial(Toy, every_space()["float64"])], observation_mode="different"
-        ),
-        ValueError,  # Gymnasium's own, of batch_differing_spaces
-        "dtypes to be equal",
-    ),
-]
-
-
-@pytest.mark.parametrize(("make", "error", "match"), BAD)
-def test_what_makes_no_vector_is_refused(
-    make: Callable[[], object], error: type[Exception], match: str
-) -> None:
-    with pytest.raises(error, match=match):
-        make()
 
 
 def test_errors_survive_pickling() -> None:

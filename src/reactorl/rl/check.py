@@ -9,14 +9,16 @@ this or that order, and no two runs are alike.
 from __future__ import annotations
 
 import hashlib
+import traceback
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from reactorl.rl.failures import SharedStateError
+from reactorl.rl.failures import EnvFailure, SharedStateError
+from reactorl.rl.seat import env_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from reactorl.rl.recipes import Maker
 
@@ -35,6 +37,7 @@ def check_shared_state(makers: Sequence[Maker], steps: int = STEPS) -> None:
         steps: How many steps each does.
 
     Raises:
+        EnvFailure: One cannot be made, or raised.
         SharedStateError: Some differ; it says which, and from which step on.
     """
     first = [_alone(maker, index, steps) for index, maker in enumerate(makers)]
@@ -75,22 +78,29 @@ def _together(makers: Sequence[Maker], steps: int) -> list[list[str]]:
     return found
 
 
-def _run(maker: Maker, index: int, steps: int) -> Iterator[str]:
+def _run(maker: Callable[[], Any], index: int, steps: int) -> Iterator[str]:
     """Yield a digest of all that was seen: after the reset, and after each step."""
-    env: Any = maker()
+    step, env = 0, None
     try:
+        env = maker()
         env.action_space.seed(SEED + index)
         seen = hashlib.blake2b(digest_size=16)
         _add(seen, env.reset(seed=SEED + index))
         yield seen.hexdigest()
         for _ in range(steps):
+            step += 1
             result = env.step(env.action_space.sample())
             _add(seen, result)
             if result[2] or result[3]:
                 _add(seen, env.reset())
             yield seen.hexdigest()
+    except Exception as error:
+        what = f"in the check of shared state: {type(error).__name__}: {error}"
+        trace = "".join(traceback.format_exception(error))
+        raise EnvFailure(index, env_name(env), step, "", what, trace) from error
     finally:
-        env.close()
+        if env is not None:
+            env.close()
 
 
 def _add(seen: Any, value: Any) -> None:  # noqa: ANN401

@@ -133,7 +133,7 @@ class SharedStateError(ReactorlError):
             "environments "
             + "; ".join(lines)
             + ". Give each its own random generator and no module-level state, or use "
-            "placement='process' with as many workers as environments."
+            "placement='process' with as many workers as environments, and no check."
         )
 
 

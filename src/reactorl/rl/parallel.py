@@ -15,6 +15,8 @@ from reactorl.rl.agents import AgentsSeat, Begin, Play, try_turns
 from reactorl.rl.commands import Answer, Call, Only
 from reactorl.rl.failures import EnvFailure
 from reactorl.rl.placement import choose_placement
+from reactorl.rl.recipes import count_of
+from reactorl.rl.resetting import check_options, seeds_for
 from reactorl.rl.seat import Rules
 
 if TYPE_CHECKING:
@@ -86,6 +88,8 @@ class ParallelVectorEnv:
     ) -> None:
         makers = _makers(env, num_envs)
         self.num_envs = len(makers)
+        if workers is not None:
+            workers = count_of("workers", workers)
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         rules = Rules(self.autoreset_mode, restart, timeout=timeout, seat=AgentsSeat)
         rules.check()
@@ -126,6 +130,7 @@ class ParallelVectorEnv:
         Raises:
             EnvFailure: One failed, also after a restart if there may be one.
         """
+        check_options(options)
         meant = self._meant(indices)
         seeds = dict(zip(meant, _seeds(seed, meant), strict=True))
         begun = self._obey(Begin(seeds, options), meant)
@@ -237,11 +242,7 @@ class ParallelVectorEnv:
 
 def _makers(env: Any, num_envs: int | None) -> list[Maker]:  # noqa: ANN401
     if callable(env):
-        count = 1 if num_envs is None else num_envs
-        if count < 1:
-            msg = f"num_envs is {count}; there is at least one environment"
-            raise ValueError(msg)
-        return [env] * count
+        return [env] * count_of("num_envs", 1 if num_envs is None else num_envs)
     if hasattr(env, "step"):
         msg = f"env is a {type(env).__name__}; give a function: lambda: make_it()"
         raise TypeError(msg)
@@ -274,11 +275,6 @@ def _host(
 def _seeds(
     seed: int | Sequence[int | None] | None, meant: Sequence[int]
 ) -> Sequence[int | None]:
-    if seed is None:
-        return [None] * len(meant)
     if isinstance(seed, int | np.integer):
         return [int(seed) + index for index in meant]
-    if len(seed) != len(meant):
-        msg = f"{len(seed)} seeds for {len(meant)} environments"
-        raise ValueError(msg)
-    return list(seed)
+    return seeds_for(seed, len(meant))

@@ -3,16 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeAlias
+from operator import index
+from typing import Any, TypeAlias
 
 import gymnasium as gym
 from gymnasium.envs.registration import EnvSpec
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 Maker: TypeAlias = Callable[[], gym.Env[Any, Any]]
 """Makes one environment."""
@@ -38,7 +36,11 @@ def find_spec(env_id: str) -> EnvSpec:
     """Return the specification with an id; ``module:id`` imports a module first."""
     module, _, name = env_id.rpartition(":")
     if module:
-        import_module(module)
+        try:
+            import_module(module)
+        except ImportError as error:
+            error.add_note(f"{module!r} is the module in the id {env_id!r}")
+            raise
     return gym.spec(name)
 
 
@@ -61,10 +63,9 @@ def makers(
         ValueError: Something is given that does not go together.
     """
     if isinstance(env, str | EnvSpec):
-        count = 1 if num_envs is None else num_envs
-        if count < 1:
-            msg = f"num_envs is {count}; a vector has at least one environment"
-            raise ValueError(msg)
+        count = count_of("num_envs", 1 if num_envs is None else num_envs)
+        _refuse_no_mapping(kwargs)
+        _refuse_no_wrappers(wrappers)
         spec = find_spec(env) if isinstance(env, str) else env
         return [Recipe(spec, dict(kwargs or {}), tuple(wrappers))] * count
     if callable(env) or not isinstance(env, Sequence):
@@ -77,11 +78,11 @@ def makers(
     if not found:
         msg = "env_fns is empty; a vector has at least one environment"
         raise ValueError(msg)
-    for index, maker in enumerate(found):
+    for place, maker in enumerate(found):
         if not callable(maker):
             hint = " (an environment; wrap it: lambda: make_it())"
             is_env = hint if isinstance(maker, gym.Env) else ""
-            msg = f"env_fns[{index}] is {maker!r}{is_env}, not a function"
+            msg = f"env_fns[{place}] is {maker!r}{is_env}, not a function"
             raise TypeError(msg)
     if num_envs not in (None, len(found)):
         msg = f"num_envs is {num_envs}, and there are {len(found)} env_fns"
@@ -90,3 +91,46 @@ def makers(
         msg = "kwargs and wrappers go with an id; env_fns make what they like"
         raise ValueError(msg)
     return found
+
+
+def count_of(name: str, given: Any) -> int:  # noqa: ANN401
+    """Return how many of something a caller wants, by the name of the argument.
+
+    Raises:
+        TypeError: It is no whole number.
+        ValueError: It is not above zero.
+    """
+    count = whole(name, given)
+    if count < 1:
+        msg = f"{name} is {count}; there is at least one"
+        raise ValueError(msg)
+    return count
+
+
+def whole(name: str, given: Any) -> int:  # noqa: ANN401
+    """Return a whole number that a caller gave, by the name of the argument.
+
+    Raises:
+        TypeError: It is none.
+    """
+    try:
+        return index(given)
+    except TypeError:
+        msg = f"{name} is {given!r}; it is a whole number, from 1"
+        raise TypeError(msg) from None
+
+
+def _refuse_no_mapping(kwargs: object) -> None:
+    if kwargs is not None and not isinstance(kwargs, Mapping):
+        msg = f"env_kwargs is {kwargs!r}; it is a dict of arguments for gymnasium.make"
+        raise TypeError(msg)
+
+
+def _refuse_no_wrappers(wrappers: Any) -> None:  # noqa: ANN401
+    if callable(wrappers) or not isinstance(wrappers, Sequence):
+        msg = f"wrappers is {wrappers!r}; it is a list of functions or classes"
+        raise TypeError(msg)
+    for place, wrapper in enumerate(wrappers):
+        if not callable(wrapper):
+            msg = f"wrappers[{place}] is {wrapper!r}, not a function or class"
+            raise TypeError(msg)

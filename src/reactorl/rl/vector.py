@@ -16,8 +16,8 @@ from reactorl.rl.check import check_shared_state
 from reactorl.rl.commands import Answer, Call, Only, Render, Reset, SetAttr, Step
 from reactorl.rl.failures import EnvFailure
 from reactorl.rl.placement import choose_placement
-from reactorl.rl.recipes import makers
-from reactorl.rl.resetting import mask_for, seeds_for
+from reactorl.rl.recipes import count_of, makers, whole
+from reactorl.rl.resetting import check_options, ids_of, mask_for, seeds_for
 from reactorl.rl.seat import Rules
 from reactorl.rl.stations import PoolHost
 from reactorl.rl.vector_spaces import VectorSpaces
@@ -118,6 +118,8 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         self.copy = copy
         self.env_fns = makers(env, num_envs, env_kwargs, wrappers)
         self.num_envs = len(self.env_fns)
+        if workers is not None:
+            workers = count_of("workers", workers)
         if check:
             check_shared_state(self.env_fns)
         self.placement: Placement
@@ -148,7 +150,7 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             raise
 
     def _check_batching(self, batching: str, replay: Batches | None) -> None:
-        if not 1 <= self.batch_size <= self.num_envs:
+        if not 1 <= whole("batch_size", self.batch_size) <= self.num_envs:
             msg = (
                 f"batch_size is {self.batch_size}; a batch has from 1 to "
                 f"{self.num_envs} of the environments"
@@ -197,6 +199,7 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             options: Passed on to each environment, without the mask.
         """
         mask: list[bool] | None = None
+        check_options(options)
         if options is not None and "reset_mask" in options:
             options = dict(options)
             mask = mask_for(options.pop("reset_mask"), self.num_envs)
@@ -211,7 +214,14 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
                 stepped; what they did is lost.
         """
         self._check_open()
-        each = list(iterate(self.action_space, actions))
+        try:
+            each = list(iterate(self.action_space, actions))
+        except TypeError as error:
+            msg = (
+                f"actions is {actions!r}; it has an action for each of the "
+                f"{self.num_envs} environments, as action_space.sample() does"
+            )
+            raise TypeError(msg) from error
         replies = self._step(each, actions)
         infos: dict[str, Any] = {}
         for index, parts in replies.items():
@@ -274,6 +284,7 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
     ) -> None:
         """Let all environments reset, as ``reset`` does; ``recv`` gets the results."""
         self._check_open()
+        check_options(options)
         command = Reset(seeds_for(seed, self.num_envs), options)
         if self._pool is None:
             self._remember(command)
@@ -291,7 +302,7 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             ValueError: They do not fit each other, or one was sent and not received.
         """
         self._check_open()
-        ids = range(self.num_envs) if env_id is None else [int(i) for i in env_id]
+        ids = range(self.num_envs) if env_id is None else ids_of(env_id)
         space = batch_space(self.single_action_space, len(ids))
         each = list(iterate(space, actions))
         if len(each) != len(ids):
