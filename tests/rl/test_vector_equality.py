@@ -29,7 +29,7 @@ from tests.rl.comparing import assert_same, assert_same_run, play, play_sync
 from tests.rl.envs import ACTION_SPACES, Reuser, Toy, every_space, toys
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 MODES = list(AutoresetMode)
 WORKERS = [1, 2, 4]
@@ -341,3 +341,48 @@ def test_processes_take_actions_in_any_form() -> None:
     ]
 
     check(toys(3), workers=[1], placement="process", steps=5, actions=stream)
+
+
+@pytest.mark.parametrize("env_id", TOY_TEXT)
+def test_processes_with_toy_text(env_id: str) -> None:
+    makers = [partial(gym.make, env_id, max_episode_steps=7 + i) for i in range(3)]
+
+    check(makers, workers=[2], placement="process", steps=60, reset_at=[5, 19])
+
+
+@pytest.fixture(
+    scope="module",
+    params=zip(WORKERS, MODES, strict=True),
+    ids=lambda each: each[1].value,
+)
+def pair(request: pytest.FixtureRequest) -> Iterator[tuple[VectorEnv, Any]]:
+    """Ours in processes, and theirs, which do the same examples one after the other."""
+    workers, mode = request.param
+    makers = toys(4, every_space()["dict"], longest=4)
+    ours = VectorEnv(makers, workers=workers, placement="process", autoreset_mode=mode)
+    theirs = SyncVectorEnv(makers, autoreset_mode=mode)
+    yield ours, theirs
+    ours.close()
+    theirs.close()
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=st.integers(0, 2**32),
+    stream=st.lists(st.integers(0, 2), min_size=1, max_size=30),
+    resets=st.lists(st.integers(0, 30), max_size=3),
+)
+def test_any_seed_and_actions_in_processes(
+    pair: tuple[VectorEnv, Any], seed: int, stream: list[int], resets: list[int]
+) -> None:
+    actions = [(np.arange(4) * 7 + first) % 3 for first in stream]
+    script: dict[str, Any] = {
+        "seed": seed,
+        "steps": len(actions),
+        "actions": actions,
+        "reset_at": resets,
+    }
+
+    ours, theirs = (play(each, **script) for each in pair)
+
+    assert_same_run(ours, theirs)
