@@ -258,8 +258,23 @@ def test_names_are_no_markup_in_mermaid() -> None:
     shown = "a&quot;]; &lt;script&gt;alert(1)&lt;/script&gt; &amp; \\N &#96;x&#96; end"
     lines = str(_hostile()).splitlines()
 
-    assert f'    i0{{{{"1. {shown}"}}}}' in lines
-    assert f'    subgraph b1["relay<br><i>{shown}</i>"]' in lines
+    assert f'    i0{{{{"1: {shown}"}}}}' in lines
+    assert f'    subgraph b1["relay : {shown}"]' in lines
+
+
+def test_no_label_of_mermaid_is_taken_for_a_list() -> None:
+    labels = re.findall(r'"([^"]+)"', "".join(str(_drawn(name)) for name in NAMES))
+
+    assert "1: pass_on" in labels
+    assert not [label for label in labels if re.match(r"\d+[.)]|[-+*#] ", label)]
+
+
+def test_every_frame_of_mermaid_says_that_it_goes_from_left_to_right() -> None:
+    for name in NAMES:
+        lines = str(_drawn(name)).splitlines()
+        frames = [k for k, line in enumerate(lines) if "subgraph" in line]
+        assert frames
+        assert all(lines[k + 1].strip() == "direction LR" for k in frames)
 
 
 @pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz is not installed")
@@ -290,7 +305,7 @@ def test_what_no_file_of_text_has_is_replaced(tmp_path: Path) -> None:
         text = (tmp_path / f"x{suffix}").read_text("utf-8")
         assert not re.search("[\0\x1b]", text)
     for text in (picture.mermaid(), picture.dot()):
-        assert "1. a\ufffd\ufffd\ufffd[31m\ufffd" in text.replace("&#160;&#160;", ". ")
+        assert "1: a\ufffd\ufffd\ufffd[31m\ufffd" in text.replace("&#160;&#160;", ": ")
     assert "<title>a\ufffd\ufffd\ufffd[31m\ufffd</title>" in picture.html()
     assert Scene.from_json(picture.scene.to_json()) == picture.scene
     if shutil.which("dot"):
@@ -429,6 +444,25 @@ def test_a_notebook_shows_a_page_in_a_frame() -> None:
     frame = bundle["text/html"]
     assert frame.startswith('<iframe srcdoc="&lt;!DOCTYPE html&gt;')
     assert frame.count('"') == 4  # nothing in the page ends the attribute
+
+
+def test_a_notebook_does_not_wait_for_still_pictures(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    drawn: list[str] = []
+
+    def draws(_text: str, kind: str) -> bytes:
+        drawn.append(kind)
+        msg = "out of paper"
+        raise DrawingError(msg, "")
+
+    monkeypatch.setattr("reactorl.diagram.picture.is_installed", lambda: True)
+    monkeypatch.setattr("reactorl.diagram.picture.rendered", draws)
+
+    assert set(_drawn("Banks")._repr_mimebundle_()) == {"text/html", "text/plain"}
+    assert drawn == ["svg"]  # and it failed, which does not matter
+    assert "text/html" in graph(pictures.crowd(3, 100))._repr_mimebundle_()
+    assert drawn == ["svg"]
 
 
 def test_the_title_is_the_class_if_none_is_given() -> None:

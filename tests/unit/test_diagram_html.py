@@ -335,6 +335,35 @@ def test_two_thousand_reactors_begin_closed_and_can_be_searched(
     assert browser_page.locator(".reactorl-here").count() == 1
 
 
+def _shape(page: Page, selector: str) -> float:
+    """Return how much wider than high something is."""
+    box = page.locator(selector).bounding_box()
+    assert box is not None
+    return box["width"] / box["height"]
+
+
+def test_a_long_row_goes_on_below(browser_page: Page, tmp_path: Path) -> None:
+    _show(browser_page, graph(pictures.crowd(40, 1)), tmp_path)
+    assert 0.8 < _shape(browser_page, "[data-box='0'] > .reactorl-frame") < 4
+
+    _show(browser_page, graph(pictures.crowd(10, 1)), tmp_path)
+    assert _shape(browser_page, "[data-box='0'] > .reactorl-frame") > 4
+
+
+def test_a_row_that_cannot_be_wrapped_is_drawn_all_the_same(
+    browser_page: Page, tmp_path: Path
+) -> None:
+    text = graph(pictures.crowd(40, 1)).html()
+    refused = "engine.layout(layout.graph(true))"
+    assert refused in text
+    # The page allows no script but its own: without the policy this one runs.
+    broken = re.sub("<meta http-equiv.*?>", "", text)
+    broken = broken.replace(refused, "Promise.reject(new Error())")
+    _open(browser_page, broken, tmp_path)
+
+    assert _shape(browser_page, "[data-box='0'] > .reactorl-frame") > 10
+
+
 def test_a_newer_layout_replaces_one_under_way(
     browser_page: Page, tmp_path: Path
 ) -> None:
@@ -369,6 +398,13 @@ def test_marks_are_shown_and_banks_show_the_most(
 
     marks = browser_page.locator(".reactorl-mark").all_text_contents()
     assert sorted(filter(None, marks)) == ["10 ms", "5 ms (most of 2)"]
+    below = browser_page.locator("[data-box]:has(.reactorl-stack)").evaluate_all(
+        """all => all.map(bank => {
+          const { y, height } = bank.querySelector(".reactorl-stack").getBBox();
+          return bank.querySelector(".reactorl-mark").getAttribute("y") - y - height;
+        })"""
+    )
+    assert min(below) > 8  # the label has room below the stack
     item = next(i.id for i in picture.scene.items if i.name == "collect")
     assert _heat(browser_page, f"[data-item='{item}'] .reactorl-shape") == "80%"
 

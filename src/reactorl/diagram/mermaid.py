@@ -19,14 +19,21 @@ if TYPE_CHECKING:
 _SHAPES: Final = {
     "input": ("([", "])"),
     "output": ("([", "])"),
-    "timer": ("((", "))"),
     "logical action": ("[/", "\\]"),
     "physical action": ("[/", "\\]"),
     "watchdog": ("[[", "]]"),
     "reaction": ("{{", "}}"),
 }
-_ROUND: Final = ("((", "))")
-_SIGNS: Final = {"logical action": "L ", "physical action": "P ", "watchdog": "W "}
+_ROUND: Final = ("(", ")")
+_SIGNS: Final = {
+    "timer": "◷ ",
+    "logical action": "L ",
+    "physical action": "P ",
+    "startup": "● ",
+    "shutdown": "◆ ",
+    "reset": "↺ ",
+    "watchdog": "W ",
+}
 _RED: Final = "stroke:#dc2626,stroke-width:2px"
 
 
@@ -59,13 +66,14 @@ class _Chart:
 
     def _add_box(self, box: int, indent: str) -> None:
         view = self._view
-        title = f"b{box}[{self._title(box)}]"
         items = self._inside.get(box, [])
         kids = view.inside[box]
-        if box not in view.opened or not (items or kids):
-            self._lines.append(f"{indent}{title}")
+        if not view.shows_inside(box):
+            title = self._title(box, "<br><i>", "</i>")
+            self._lines.append(f'{indent}b{box}["{title}"]')
             return
-        self._lines.append(f"{indent}subgraph {title}")
+        # A frame has room for one line.
+        self._begin(f'b{box}["{self._title(box, " : ")}"]', indent)
         deeper = indent + "  "
         modes = [item for item in items if item.kind == "mode"]
         for item in items:
@@ -88,11 +96,15 @@ class _Chart:
         if not (mine or inner):
             self._lines.append(f"{indent}{_id(mode)}[{label}]")
             return
-        self._lines.append(f"{indent}subgraph {_id(mode)}[{label}]")
+        self._begin(f"{_id(mode)}[{label}]", indent)
         self._lines += [f"{indent}  {self._declared(item)}" for item in mine]
         for kid in inner:
             self._add_box(kid, indent + "  ")
         self._lines.append(f"{indent}end")
+
+    def _begin(self, title: str, indent: str) -> None:
+        # Without a direction of its own a frame may be drawn from top to bottom.
+        self._lines += [f"{indent}subgraph {title}", f"{indent}  direction LR"]
 
     def _contents(self, box: int, used: set[int]) -> list[Item]:
         """Return what is drawn in an open reactor; ports only if arrows use them."""
@@ -100,23 +112,28 @@ class _Chart:
         items = [scene.items[item] for item in scene.items_of[box]]
         inner = [item for item in items if item.kind not in ("input", "output")]
         ports = [item for item in items if item.kind in ("input", "output")]
-        if not inner and not self._view.inside[box]:
+        if not self._view.shows_inside(box):
             return []
         return [port for port in ports if port.id in used] + inner
 
-    def _title(self, box: int) -> str:
+    def _title(self, box: int, before: str, after: str = "") -> str:
+        """Return the name, and between two pieces of text the class."""
         name, cls = self._view.name(box), self._scene.boxes[box].cls
         count = self._view.stands_for(box)
         shown = _escaped(name) + (f" ×{count}" if count > 1 else "")  # noqa: RUF001
         same = name.lower() == cls.lower()
-        return f'"{shown}"' if same else f'"{shown}<br><i>{_escaped(cls)}</i>"'
+        return shown if same else f"{shown}{before}{_escaped(cls)}{after}"
 
     def _declared(self, item: Item) -> str:
         begin, end = _SHAPES.get(item.kind, _ROUND)
-        number = "" if item.number is None else f"{item.number}. "
-        shown = item.shown if item.kind in ("input", "output") else f" {item.shown}"
-        text = f"{_SIGNS.get(item.kind, '')}{number}{item.name}{shown}".strip()
-        return f"{_id(item)}{begin}{quoted(text)}{end}"
+        # Not "1.": Mermaid 11 takes that for a list, and says that it draws none.
+        number = "" if item.number is None else f"{item.number}: "
+        text = _escaped(f"{_SIGNS.get(item.kind, '')}{number}{item.name}")
+        if item.shown:
+            is_port = item.kind in ("input", "output")
+            between = "" if is_port else "<br>" if item.kind == "reaction" else " "
+            text += between + _escaped(item.shown)
+        return f'{_id(item)}{begin}"{text}"{end}'
 
     def _node(self, item: Item) -> str | None:
         """Return the node that an arrow to an item leads to; None: it is not drawn."""
@@ -125,7 +142,7 @@ class _Chart:
             return None
         if item.kind not in ("input", "output"):
             return _id(item) if box in self._view.opened else None
-        return _id(item) if self._inside.get(box) else f"b{box}"
+        return _id(item) if self._view.shows_inside(box) else f"b{box}"
 
     def _add_edge(self, edge: Edge) -> bool:
         """Add an arrow; return whether it is part of a loop."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 SUFFIXES: Final = (".html", ".svg", ".png", ".mmd", ".dot", ".json")
 """Of files in which a picture can be saved."""
+
+MOST_STILL: Final = 200
+"""Reactors in a still picture beside the page in a notebook, which must not wait."""
 
 
 @dataclass(frozen=True)
@@ -122,8 +126,9 @@ class Graph:
             'height: 480px; border: 1px solid #b6bdc9; border-radius: 6px"></iframe>'
         )
         bundle = {"text/html": frame, "text/plain": str(self)}
-        if is_installed():
-            bundle["image/svg+xml"] = self.svg()
+        if is_installed() and len(self._view.boxes) <= MOST_STILL:
+            with suppress(DrawingError):  # the page is there all the same
+                bundle["image/svg+xml"] = self.svg()
         return bundle
 
 

@@ -88,7 +88,8 @@ class Drawing {
     if (this.layout.hasFold(id)) {
       this.button(group, right, y + 6, folded ? "unfold" : "fold", { "data-fold": bank });
     }
-    const label = make("text", { x: x + 6, y: y + height + 12, class: "reactorl-mark" });
+    const below = y + height + (folded ? 20 : 12);
+    const label = make("text", { x: x + 6, y: below, class: "reactorl-mark" });
     group.append(label);
     this.heated[this.heated.length - 1].label = label;
     this.spot(`b${id}`, node, group);

@@ -20,6 +20,9 @@ const OPTIONS = {
   "elk.layered.cycleBreaking.strategy": "GREEDY",
   "elk.separateConnectedComponents": "false",
 };
+// A row of so many reactors in one is too long to be read.
+const LONG_ROW = 12;
+const WRAPPED = { "elk.layered.wrapping.strategy": "MULTI_EDGE", "elk.aspectRatio": "1.8" };
 
 class Layout {
   constructor(model) {
@@ -39,8 +42,10 @@ class Layout {
     return found;
   }
 
-  // The graph of what is visible, as ELK wants it.
-  graph() {
+  // The graph of what is visible, as ELK wants it. With `wrap`, what would be a long
+  // row goes on below, like lines of text.
+  graph(wrap) {
+    this.wrap = wrap;
     this.model.refresh();
     this.holders = new Map(); // box -> node in which edges are listed
     this.modes = new Map(); // item -> node
@@ -115,6 +120,7 @@ class Layout {
       "elk.nodeSize.minimum": `(${across},${HEADER + 20})`,
     });
     this.fill(id, node);
+    if (this.wrap && node.children.length > LONG_ROW) Object.assign(node.layoutOptions, WRAPPED);
     return node;
   }
 

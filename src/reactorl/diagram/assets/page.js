@@ -40,13 +40,14 @@ class Page {
   // Lay out and draw what is visible. What the reader clicked on stays where it is.
   async show(anchor = null) {
     const before = anchor === null ? null : this.onScreen(anchor);
-    const graph = this.layout.graph();
-    const layout = this.layout;
+    const { engine, layout } = this;
     const waiting = setTimeout(() => {
       this.status.textContent = `Laying out ${this.model.countShown().toLocaleString("en")} things …`;
     }, 150);
     try {
-      const placed = await this.engine.layout(graph);
+      // ELK cannot wrap everything.
+      const wrapped = engine.layout(layout.graph(true));
+      const placed = await wrapped.catch(() => engine.layout(layout.graph(false)));
       if (placed === undefined) return;
       this.drawing = new Drawing(layout, placed);
       this.world.replaceChildren(this.drawing.root);
