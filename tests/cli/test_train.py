@@ -13,6 +13,8 @@ import signal
 import subprocess
 import sys
 import time
+from importlib.machinery import ModuleSpec
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
@@ -494,6 +496,56 @@ def test_durations_are_for_people() -> None:
     assert progress.duration(59.4) == "59 s"
     assert progress.duration(61) == "1 min 01 s"
     assert progress.duration(3_700) == "1 h 01 min"
+
+
+class Tracked:
+    """A run of Weights & Biases, as far as it is used: keeps what it is told."""
+
+    def __init__(self, **said: Any) -> None:
+        self.said = said
+        self.logged: list[tuple[int, dict[str, float]]] = []
+        self.finished = False
+
+    def log(self, values: dict[str, float], step: int) -> None:
+        assert not self.finished
+        assert step > (self.logged[-1][0] if self.logged else 0)  # others are dropped
+        self.logged.append((step, values))
+
+    def finish(self) -> None:
+        self.finished = True
+
+
+def test_tracked_numbers_are_those_that_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[Tracked] = []
+
+    def init(**said: Any) -> Tracked:
+        begun.append(Tracked(**said))
+        return begun[-1]
+
+    wandb = ModuleType("wandb")
+    wandb.__spec__ = ModuleSpec("wandb", None)
+    monkeypatch.setattr(wandb, "init", init, raising=False)
+    monkeypatch.setitem(sys.modules, "wandb", wandb)
+
+    assert train(tmp_path, "--track", "--wandb-project-name=poles") == 0
+
+    path, (run,) = only(tmp_path), begun
+    assert run.finished
+    assert (run.said["project"], run.said["entity"]) == ("poles", None)
+    assert run.said["name"] == path.name
+    assert run.said["config"]["num_envs"] == 4
+    kept: dict[tuple[int, str], list[float]] = {}
+    for step, key, value in rows(path):
+        kept.setdefault((step, key), []).append(value)
+    assert {
+        (step, key): value
+        for step, values in run.logged
+        for key, value in values.items()
+        if key != "charts/SPS"
+    } == {place: sum(values) / len(values) for place, values in kept.items()}
+    assert max(map(len, kept.values())) > 1  # several episodes ended in one step
 
 
 # -- eval, runs, plot -----------------------------------------------------------------

@@ -71,6 +71,8 @@ class Logs:
             str(directory), purge_step=done + 1 if done else None, flush_secs=10
         )
         self._track = track
+        self._unsent: dict[str, list[float]] = {}
+        self._unsent_step = 0
         self._also = also
         self._last = (time.monotonic(), done)
 
@@ -102,9 +104,22 @@ class Logs:
         self._csv.writerow((step, f"{self.seconds:.3f}", key, repr(float(value))))
         self._board.add_scalar(key, value, step)
         if self._track is not None:
-            self._track.log({key: value}, step=step)
+            if step != self._unsent_step:
+                self._send()
+            self._unsent_step = step
+            self._unsent.setdefault(key, []).append(float(value))
         if self._also is not None:
             self._also(step, key, float(value))
+
+    def _send(self) -> None:
+        """Send what came since the last step to W&B.
+
+        It keeps one value of a key for a step, and many episodes end in one: the mean.
+        """
+        if self._unsent:
+            means = {key: sum(v) / len(v) for key, v in self._unsent.items()}
+            self._track.log(means, step=self._unsent_step)
+        self._unsent = {}
 
     def flush(self) -> None:
         """Let everything so far be seen by others."""
@@ -118,6 +133,7 @@ class Logs:
         finally:
             self._board.close()
             if self._track is not None:
+                self._send()
                 self._track.finish()
 
 
