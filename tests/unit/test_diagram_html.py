@@ -506,6 +506,19 @@ def test_another_page_can_have_the_picture_in_it(
     assert all(".reactorl-" in r for r in rules)
 
 
+def test_the_frame_in_a_notebook_draws_the_picture(
+    browser_page: Page, tmp_path: Path
+) -> None:
+    file = tmp_path / "notebook.html"
+    shown = graph(pictures.Banks)._repr_mimebundle_()["text/html"]
+    file.write_text(f"<!DOCTYPE html><p>Out[1]:</p>{shown}", encoding="utf-8")
+    browser_page.goto(file.as_uri())
+
+    frame = browser_page.frame_locator("iframe")
+    frame.locator(WHOLE.format(1)).wait_for()
+    assert frame.locator(".reactorl-reaction").count() == 4
+
+
 def test_nothing_is_fetched_from_elsewhere() -> None:
     text = html_page(graph(pictures.Banks).scene, title="x")
     without_layout = re.sub(r'class="reactorl-elk">[^<]*<', "", text)
