@@ -29,6 +29,7 @@ PROGRAMS = [
     *sorted(p.relative_to(GOLDEN) for p in GOLDEN.glob("*/*.lf")),
     Path("packages/src/Packages.lf"),
     Path("files/Emty.lf"),  # does not exist
+    Path("files/robot.py"),
 ]
 FOUND_ELSEWHERE = {
     # Depends on the machine, so test_resolve.py looks for it.
