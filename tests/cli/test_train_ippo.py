@@ -346,6 +346,22 @@ def test_what_a_module_needs_is_named(
     assert not (tmp_path / "runs").exists()
 
 
+def test_an_environment_may_be_in_the_current_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game = "from tests.rl.meeting import Meeting as parallel_env\n"
+    (tmp_path / "game_of_mine.py").write_text(game)
+    monkeypatch.setattr(sys, "path", [p for p in sys.path if p])
+    monkeypatch.chdir(tmp_path)
+    few = ("--total-timesteps=30", "--final-episodes=0")
+
+    assert train(tmp_path / "runs", *few, env="game_of_mine") == 0
+
+    del sys.modules["game_of_mine"]
+    monkeypatch.setattr(sys, "path", [p for p in sys.path if p != str(tmp_path)])
+    assert main(["eval", str(only(tmp_path / "runs")), "--episodes=1"]) == 0
+
+
 @pytest.mark.parametrize(
     ("flag", "match"),
     [

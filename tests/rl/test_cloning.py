@@ -149,6 +149,31 @@ def test_what_is_not_plain_stays_the_environments_own(tmp_path: Path) -> None:
     assert len(other.bodies[0].near) == 1
 
 
+class Handle:
+    """Of something in an extension."""
+
+    def __init__(self) -> None:
+        self.this = threading.Lock()
+
+
+class Physics:
+    def __init__(self, bodies: int) -> None:
+        self.world = Handle()
+        self.bodies = [Handle() for _ in range(bodies)]
+        self.time = bodies
+
+
+def test_what_is_in_an_extension_stays_the_environments_own() -> None:
+    one, other = Physics(3), Physics(1)
+    own = (other.world, other.bodies)
+
+    restore_env(other, saved_env(one))
+
+    assert (other.world, other.bodies) == own
+    assert other.time == 3
+    restore_env(own[0], saved_env(one.world))  # of which nothing is plain
+
+
 CONSTANT = np.zeros(3)
 SHARED = [1, 2]
 

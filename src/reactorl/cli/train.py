@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from dataclasses import dataclass, field, fields, make_dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -107,6 +108,7 @@ def command(args: argparse.Namespace) -> int:
     from reactorl.rl.training.checkpoint import CheckpointError
     from reactorl.rl.training.rundir import RunDirectory, RunError
 
+    reach_modules_here()
     try:
         cls = settings_of(args.algorithm)
         settings, options = parsed(args.algorithm, cls(), args.flags)
@@ -151,6 +153,13 @@ def parsed(
     return found.settings, found.options
 
 
+def reach_modules_here() -> None:
+    """Let an environment be in a module of the current directory, after all others."""
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.append(here)
+
+
 def saved_settings(run: RunDirectory, algorithm: str, cls: type[Settings]) -> Settings:
     """Return the settings of an earlier run.
 
@@ -162,6 +171,7 @@ def saved_settings(run: RunDirectory, algorithm: str, cls: type[Settings]) -> Se
     if run.config["algorithm"] != algorithm:
         what = f"this is a run of {run.config['algorithm']}, not of {algorithm}"
         raise RunError(run.path, what, "Go on with the algorithm it was begun with.")
+    reach_modules_here()
     known = {f.name: f.default for f in fields(cls)}
     values = run.config["settings"]
     if values.keys() != known.keys():

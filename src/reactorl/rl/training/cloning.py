@@ -55,7 +55,8 @@ def restore_env(env: Any, saved: Data) -> None:  # noqa: ANN401
         ValueError: It is of another kind, or the state has something that cannot be
             made anew.
     """
-    _Restoring(env, saved).heard(("node", 0), env, type(env).__qualname__)
+    if saved[0] is not None:  # or nothing of it is plain
+        _Restoring(env, saved).heard(("node", 0), env, type(env).__qualname__)
 
 
 class _Telling:
@@ -114,7 +115,7 @@ class _Telling:
             return ("dict", _name(kind), keys, values)
         return self._object(value, kind) if _is_ordinary(kind) else None
 
-    def _object(self, value: Any, kind: type) -> Data:  # noqa: ANN401
+    def _object(self, value: Any, kind: type) -> Data | None:  # noqa: ANN401
         known, opaque = {}, []
         for name, held in _attributes(value):
             plain = self.told(held)
@@ -122,6 +123,8 @@ class _Telling:
                 opaque.append(name)
             else:
                 known[name] = plain
+        if opaque and not known:
+            return None  # a handle of something in an extension: a body of Box2D, say
         return ("object", _name(kind), known, opaque)
 
     def _all(self, values: Any) -> list[Data] | None:  # noqa: ANN401
