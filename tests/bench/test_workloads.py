@@ -121,3 +121,25 @@ def test_engines_are_told_apart_without_colour() -> None:
 
     assert len(set(markers)) == len(markers)
     assert len(set(hatches)) == len(hatches)
+
+
+def test_where_there_is_no_pygame_every_case_can_do_without(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import sys
+
+    from benchmarks.evidence.workloads.agents import spread
+
+    for name in [name for name in sys.modules if name.partition(".")[0] == "pygame"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(sys, "modules", dict(sys.modules))
+    monkeypatch.setattr(spread, "find_spec", lambda name: None)
+
+    spread.stand_in_for_pygame()
+    made = sys.modules["pygame"]
+    monkeypatch.undo()
+    monkeypatch.setitem(sys.modules, "pygame", made)
+
+    spread.stand_in_for_pygame()  # find_spec would raise: it has no spec
+
+    assert sys.modules["pygame"] is made

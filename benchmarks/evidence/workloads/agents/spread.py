@@ -18,8 +18,7 @@ class Spread:
     """So many agents that are to cover as many landmarks."""
 
     def __init__(self, agents: int) -> None:
-        if find_spec("pygame") is None:
-            _stand_in_for_pygame()
+        stand_in_for_pygame()
         from mpe2 import simple_spread_v3
 
         self._env = simple_spread_v3.parallel_env(N=agents, max_cycles=STEPS)
@@ -39,12 +38,14 @@ class Spread:
         return np.stack(list(observations.values())), list(rewards.values()), over
 
 
-def _stand_in_for_pygame() -> None:
+def stand_in_for_pygame() -> None:
     """Let mpe2 be imported where pygame has no wheel: on free-threaded CPython.
 
     It draws with it, and makes a surface and a font for that in advance; nothing here
     draws.
     """
+    if "pygame" in sys.modules or find_spec("pygame") is not None:
+        return
 
     class Nothing:
         """A surface or a font that nobody looks at."""
