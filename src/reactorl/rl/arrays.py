@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -12,6 +12,25 @@ from reactorl.rl.slots import Slots, make_slots
 
 if TYPE_CHECKING:
     from reactorl.rl.slots import Allocate, Array, Space
+
+
+LARGE: Final = 1 << 16
+"""Bytes from which a copy takes longer than to share it out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Copying:
+    """A copy of all observations, made part by part.
+
+    Whoever has some of them ready copies these, while others are still at work.
+    """
+
+    source: Array
+    target: Array
+
+    def rows(self, first: int, end: int) -> None:
+        """Copy what these environments have observed."""
+        self.target[first:end] = self.source[first:end]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +51,13 @@ class Arrays:
             allocate((count,), np.bool_),
             allocate((count,), np.bool_),
         )
+
+    def copying(self) -> Copying | None:
+        """Return a copy of observations to be made by parts; None: not worth it."""
+        batch = self.observations.batch() if self.observations.is_array else None
+        if batch is None or batch.nbytes < LARGE:
+            return None
+        return Copying(batch, np.empty_like(batch))
 
     def results(self) -> tuple[Array, Array, Array]:
         """Return copies of rewards, terminations and truncations."""

@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from reactorl.rl.arrays import Arrays
+    from reactorl.rl.arrays import Arrays, Copying
     from reactorl.rl.failures import EnvFailure
     from reactorl.rl.seat import Infos, Seat
     from reactorl.rl.slots import Array, Space
@@ -69,6 +69,8 @@ class Step(Asking):
     """All of them, as they were given."""
     is_shared: bool = False
     """Whether they are where all processes see them."""
+    copying: Copying | None = None
+    """What is done with observations as soon as they are there; not sent anywhere."""
 
     def apply(self, seat: Seat) -> Infos | None:
         """Step one environment."""
@@ -89,7 +91,7 @@ class Step(Asking):
         ):
             return self
         shared[...] = batch
-        return Step((), is_shared=True)
+        return Step((), is_shared=True, copying=self.copying)
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,10 @@ class Company:
     def obey(self, command: Command) -> Replies:
         """Let all of them obey a command."""
         if type(command) is Step:
-            return self.step(command.actions)
+            stepped = self.step(command.actions)
+            if command.copying is not None:
+                command.copying.rows(self.seats[0].index, self.seats[-1].index + 1)
+            return stepped
         replies: Replies = dict(self.unmade)
         for seat in self.seats:
             reply = self.one(command, seat)

@@ -36,7 +36,8 @@ class Host(Protocol):
     def step(self, command: Step) -> dict[int, Reply]:
         """Let every environment step, at the next tag; returns what some reply.
 
-        In the order of environments. Most have nothing to say.
+        In the order of environments. Most have nothing to say. Whoever has stepped also
+        does what ``command.copying`` wants.
         """
 
     def close(self) -> None:

@@ -64,6 +64,10 @@ class Slots(Protocol):
     def is_whole(self) -> bool:
         """Whether an observation that does not fit leaves all of its slot alone."""
 
+    @property
+    def is_array(self) -> bool:
+        """Whether all observations are one array."""
+
 
 def make_slots(space: Space, count: int, allocate: Allocate = np.zeros) -> Slots:
     """Return slots for observations of a space.
@@ -138,6 +142,7 @@ class _ArraySlots:
         return self._array[index].copy()
 
     is_whole = True
+    is_array = True
 
 
 class _DictSlots:
@@ -181,6 +186,7 @@ class _DictSlots:
         return {key: part.row(index) for key, part in self._parts.items()}
 
     is_whole = False
+    is_array = False
 
 
 class _TupleSlots:
@@ -226,6 +232,7 @@ class _TupleSlots:
         return tuple(part.row(index) for part in self._parts)
 
     is_whole = False
+    is_array = False
 
 
 class _ObjectSlots:
@@ -266,6 +273,7 @@ class _ObjectSlots:
         return deepcopy(self._objects[index])
 
     is_whole = True
+    is_array = False
 
 
 def _brief(value: object) -> str:

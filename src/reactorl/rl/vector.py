@@ -183,6 +183,9 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         self._arrays = self._host.make_arrays(
             replace(first, observation_space=found.single_observation)
         )
+        # A pool has results of some at a time, and copies those.
+        wanted = self.copy and self._pool is None
+        self._is_large = wanted and self._arrays.copying() is not None
 
     # -- Gymnasium's interface --------------------------------------------------------
 
@@ -222,12 +225,12 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
                 f"{self.num_envs} environments, as action_space.sample() does"
             )
             raise TypeError(msg) from error
-        replies = self._step(each, actions)
+        observations, replies = self._step(each, actions)
         infos: dict[str, Any] = {}
         for index, parts in replies.items():
             for part in parts:
                 infos = self._add_info(infos, part, index)
-        return self._observations(), *self._arrays.results(), infos
+        return observations, *self._arrays.results(), infos
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:  # noqa: ANN401
         """Call a method of each environment; what is no method is returned itself."""
@@ -419,9 +422,9 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             reset at once, the first has ``final_obs`` and ``final_info``.
         """
         self._check_open()
-        replies = self._step(list(actions), actions)
+        observations, replies = self._step(list(actions), actions)
         infos: list[Infos] = [replies.get(k, ()) for k in range(self.num_envs)]
-        return self._observations(), *self._arrays.results(), infos
+        return observations, *self._arrays.results(), infos
 
     def ask(self, command: Command, indices: Sequence[int]) -> list[Any]:
         """Return what some environments answer to a command, in that order.
@@ -452,20 +455,30 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
                 raise reply
         return replies
 
-    def _step(self, each: list[Any], actions: Any) -> dict[int, Any]:  # noqa: ANN401
-        """Step all environments; raise what the first one that failed says."""
+    def _step(
+        self,
+        each: list[Any],
+        actions: Any,  # noqa: ANN401
+    ) -> tuple[Any, dict[int, Any]]:
+        """Step all environments; raise what the first one that failed says.
+
+        Returns:
+            The observations, and what some environments reply.
+        """
         if len(each) != self.num_envs:
             msg = f"{len(each)} actions for {self.num_envs} environments"
             raise ValueError(msg)
         try:
-            replies = self._host.step(Step(each, actions))
+            copying = self._arrays.copying() if self._is_large else None
+            replies = self._host.step(Step(each, actions, copying=copying))
         except KeyboardInterrupt:
             self.close()  # nobody knows how far they came
             raise
         for reply in replies.values():
             if type(reply) is EnvFailure:
                 raise reply
-        return replies
+        observed = self._observations() if copying is None else copying.target
+        return observed, replies
 
     def _answers(self, command: Command) -> tuple[Any, ...]:
         return tuple([_answer(reply) for reply in self._obey(command)])

@@ -104,6 +104,8 @@ class Team:
             replies = self._received()
         except ProcessLostError as error:
             replies = self._after_loss(command, error)
+        if isinstance(command, Step) and command.copying is not None:
+            command.copying.rows(self.link.indices.start, self.link.indices.stop)
         if isinstance(command, Describe):
             for index, reply in replies.items():
                 self.link.names[index] = getattr(reply, "name", self.link.names[index])
