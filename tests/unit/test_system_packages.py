@@ -32,7 +32,7 @@ def _machine(
 
 
 def test_root_installs_only_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    commands = _machine(monkeypatch, {"apt-get", "chromium"}, user=0)
+    commands = _machine(monkeypatch, {"apt-get", "chromium", "fish", "zsh"}, user=0)
 
     assert system_packages.main() == 0
     assert commands[0][-1] == "update"
@@ -42,7 +42,7 @@ def test_root_installs_only_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> 
 def test_nothing_is_done_where_nothing_is_missing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    commands = _machine(monkeypatch, {"apt-get", "chromium", "dot"}, user=0)
+    commands = _machine(monkeypatch, {"apt-get", *system_packages.NEEDED}, user=0)
 
     assert system_packages.main() == 0
     assert commands == []
