@@ -46,7 +46,7 @@ from reactorl.rl.training.parallel_recipe import ParallelRecipe
 from reactorl.rl.training.saved import Records, random_state, set_random_state
 from reactorl.rl.training.scoring import play
 from reactorl.rl.training.task import Round
-from reactorl.rl.training.world import Choice, World, WorldPlan
+from reactorl.rl.training.world import World, WorldPlan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -224,7 +224,7 @@ class Pupil(Reactor):
     """One agent: acts when it observes, learns when it has made enough steps."""
 
     observations = MultiInput[Any]()
-    actions = MultiOutput[Choice](lambda self: self.plan.task.num_envs)
+    actions = MultiOutput[Any](lambda self: self.plan.task.num_envs)
     played = MultiInput[Played]()
     metrics = Output[dict[str, float]]()
     weights = Output[Any]()
@@ -265,7 +265,7 @@ class Pupil(Reactor):
         actions, extras = task.algorithm.act(self.known, rows, self.np_random, progress)
         for index, (place, _) in enumerate(present):
             self.said[place] = {name: value[index] for name, value in extras.items()}
-            self.actions[place].set(Choice(actions[index]))
+            self.actions[place].set(actions[index])
 
     @reaction(played, effects=[metrics, weights])
     def learn(self) -> None:

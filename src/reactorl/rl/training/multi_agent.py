@@ -41,7 +41,7 @@ from reactorl.rl.training.agents_env import Played, cast_of
 from reactorl.rl.training.algorithm import FlowError
 from reactorl.rl.training.driven import Driven, RunOptions
 from reactorl.rl.training.saved import Records, random_state, set_random_state
-from reactorl.rl.training.world import Choice, World, WorldPlan
+from reactorl.rl.training.world import Late, World, WorldPlan
 
 if TYPE_CHECKING:
     import os
@@ -72,7 +72,7 @@ class Agent(Reactor):
     """One agent, in all environments in which it is."""
 
     observations = MultiInput[Any]()
-    actions = MultiOutput[Choice](lambda self: self.plan.num_envs)
+    actions = MultiOutput[Any](lambda self: self.plan.num_envs)
 
     plan: PlayerPlan = param()
 
@@ -93,11 +93,11 @@ class Agent(Reactor):
     def answer(self, chosen: Array) -> None:
         """Send actions to the environments that show something."""
         if self.plan.num_envs == 1:
-            self.actions[0].set(Choice(chosen[0]))
+            self.actions[0].set(chosen[0])
             return
         present = [place for place, _ in self.observations.present()]
         for place, action in zip(present, chosen, strict=True):
-            self.actions[place].set(Choice(action))
+            self.actions[place].set(action)
 
     def save(self) -> Data:
         """Return what the next turn depends on; policies keep nothing."""
@@ -131,7 +131,7 @@ class PunctualPlayer(Agent):
     def give_up(self) -> None:
         """Do what does not need the policy."""
         for place, _ in self.observations.present():
-            self.actions[place].set(Choice(self.plan.fallback, late=True))
+            self.actions[place].set(Late(self.plan.fallback))
 
 
 PERIOD: Final = msec(1)

@@ -33,12 +33,10 @@ if TYPE_CHECKING:
     from reactorl.rl.training.saved import Data, Records
 
 
-class Choice(NamedTuple):
-    """What a policy answers."""
+class Late(NamedTuple):
+    """What an agent does whose policy did not answer in time."""
 
-    action: Any
-    late: bool = False
-    """Whether its time was up, so that this is its fallback."""
+    fallback: Any
 
 
 @dataclass(frozen=True, repr=False)  # programs are compared by what values show
@@ -58,7 +56,8 @@ class World(Reactor):
     go = Input[int]()
     observations = MultiOutput[Any](lambda self: len(self.plan.cast))
     """One for each agent, in order; absent for those that are not there."""
-    actions = MultiInput[Choice]()
+    actions = MultiInput[Any]()
+    """What each agent that observes something does; ``Late`` if that is a fallback."""
     played = Output[Played]()
 
     plan: WorldPlan = param()
@@ -97,9 +96,11 @@ class World(Reactor):
         actions, late = {}, []
         for agent, port in zip(self.agents, self.actions, strict=True):
             if port.is_present:
-                actions[agent], is_late = port.value
-                if is_late:
+                action = port.value
+                if type(action) is Late:
+                    (action,) = action
                     late.append(agent)
+                actions[agent] = action
         try:
             played = self.env.play(actions, tuple(late))
         except EnvFailure as failure:
