@@ -248,8 +248,20 @@ def report(store: Store, display: Display, *, docs: bool) -> int:
     return 1 if bad and run.effort != "smoke" else int(bool(results.failures))
 
 
-def write_page(run: Run, results: Any, target: Path) -> None:  # noqa: ANN401
-    """Write ``benchmarks.md`` and its pictures into a directory."""
+def write_page(
+    run: Run,
+    results: Any,  # noqa: ANN401
+    target: Path,
+    notes: Path = page.NOTES,
+) -> None:
+    """Write ``benchmarks.md`` and its pictures into a directory.
+
+    Args:
+        run: What the run was.
+        results: What was measured.
+        target: The directory.
+        notes: The causes of missed figures.
+    """
     directory = target / PICTURES
     directory.mkdir(parents=True, exist_ok=True)
     pictures: dict[str, list[str]] = {}
@@ -258,7 +270,7 @@ def write_page(run: Run, results: Any, target: Path) -> None:  # noqa: ANN401
             svg, *_ = plots.draw(plot, directory)
             shown = f"![{plot.title}]({PICTURES}/{svg})"
             pictures.setdefault(outcome.workload.name, []).append(shown)
-    text = page.render(run, results, pictures)
+    text = page.render(run, results, pictures, notes)
     (target / "benchmarks.md").write_text(text, encoding="utf-8")
 
 

@@ -164,5 +164,6 @@ def _draw_bars(axes: Any, bars: Mapping[str, Mapping[str, Spread]]) -> None:  # 
             linewidth=0.5,
             error_kw={"elinewidth": 1, "ecolor": "#333333"},
         )
-    axes.set_xticks(range(len(groups)), groups)
+    # In a line each, or long names would run into each other.
+    axes.set_xticks(range(len(groups)), [name.replace(", ", ",\n") for name in groups])
     axes.grid(visible=False, axis="x")

@@ -34,9 +34,14 @@ PNG = b"\x89PNG\r\n"
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a directory with the page of the sample and its pictures."""
+    """Return a directory with the page of the sample and its pictures.
+
+    What is said of missed figures changes with what is known of them: not here.
+    """
     target = tmp_path_factory.mktemp("page")
-    write_page(*Store(SAMPLE).read(), target)
+    notes = target / "notes.toml"
+    notes.write_text("")
+    write_page(*Store(SAMPLE).read(), target, notes)
     return target
 
 
