@@ -114,6 +114,9 @@ def _cautions(run: Run, results: Results) -> list[str]:
             f"These numbers are of a `{run.effort}` run: few slices and not all cases. "
             "Those of `--full` count."
         )
+    absent = [load(name).title for name in NAMES if name not in run.workloads]
+    if absent:
+        texts.append(f"Not part of this run: {', '.join(absent)}.")
     if results.calm_share() < CALM_ENOUGH:
         texts.append("Others used the processor for most of the time: measure again.")
     load_average, cores = run.machine["load_average"][0], run.machine["usable_cores"]

@@ -19,11 +19,12 @@ def test_links_lead_to_files(link: str) -> None:
     assert (ROOT / link).is_file()
 
 
-def test_it_has_a_program_a_picture_and_the_two_commands() -> None:
+def test_it_has_a_program_two_pictures_and_the_two_commands() -> None:
     first, second, *_ = blocks(README)
 
     assert (first.language, second.language) == ("python", "text")
-    assert re.search(r"!\[[^]]+\]\(docs/[\w/]+\.svg\)", README)
+    assert re.search(r"!\[[^]]+\]\(docs/pictures/\w+\.svg\)", README)
+    assert re.search(r"!\[[^]]+\]\(docs/benchmarks/\w+\.svg\)", README)
     assert "`make train`" in README
     assert "`make test`" in README
     assert len(README.splitlines()) < 150
