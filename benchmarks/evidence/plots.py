@@ -83,7 +83,7 @@ def draw(plot: Plot, directory: Path) -> list[str]:
     """Draw a picture into files; returns their names."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
-    from matplotlib.ticker import EngFormatter
+    from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter
 
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=SIZE, layout="constrained")
@@ -94,6 +94,9 @@ def draw(plot: Plot, directory: Path) -> list[str]:
             _draw_lines(axes, plot.lines or {}, plot.x_names or {}, log_x=plot.log_x)
         if plot.log_y:
             axes.set_yscale("log")
+            # Within a decade or two, tens alone would leave most of the axis bare.
+            axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=12))
+            axes.yaxis.set_minor_formatter(NullFormatter())
         axes.yaxis.set_major_formatter(EngFormatter(unit=plot.y_unit))
         axes.set_title(plot.title, loc="left", fontweight="bold")
         axes.set_xlabel(plot.x_label)
