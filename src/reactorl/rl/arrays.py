@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -15,22 +16,9 @@ if TYPE_CHECKING:
 
 
 LARGE: Final = 1 << 16
-"""Bytes from which a copy takes longer than to share it out."""
-
-
-@dataclass(frozen=True, slots=True)
-class Copying:
-    """A copy of all observations, made part by part.
-
-    Whoever has some of them ready copies these, while others are still at work.
-    """
-
-    source: Array
-    target: Array
-
-    def rows(self, first: int, end: int) -> None:
-        """Copy what these environments have observed."""
-        self.target[first:end] = self.source[first:end]
+"""Bytes from which a batch takes longer to copy than to give away."""
+SPARES: Final = 4
+"""A caller who keeps two batches, and two for one who keeps more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,23 +29,35 @@ class Arrays:
     rewards: Array
     terminations: Array
     truncations: Array
+    spares: tuple[Slots, ...] = ()
+    """Where observations can be instead, each of them one array."""
 
     @classmethod
-    def of(cls, space: Space, count: int, allocate: Allocate = np.zeros) -> Arrays:
-        """Return arrays for so many environments with observations of a space."""
+    def of(
+        cls,
+        space: Space,
+        count: int,
+        allocate: Allocate = np.zeros,
+        *,
+        lends: bool = False,
+    ) -> Arrays:
+        """Return arrays for so many environments.
+
+        Args:
+            space: The space of one environment's observations.
+            count: How many there are.
+            allocate: Makes an array of zeros, with a shape and a type.
+            lends: Whether large batches are to be given away; then there are spares.
+        """
+        observations = make_slots(space, count, allocate)
+        spares = SPARES if lends and _is_large(space, count, observations) else 0
         return cls(
-            make_slots(space, count, allocate),
+            observations,
             allocate((count,), np.float64),
             allocate((count,), np.bool_),
             allocate((count,), np.bool_),
+            tuple(make_slots(space, count, allocate) for _ in range(spares)),
         )
-
-    def copying(self) -> Copying | None:
-        """Return a copy of observations to be made by parts; None: not worth it."""
-        batch = self.observations.batch() if self.observations.is_array else None
-        if batch is None or batch.nbytes < LARGE:
-            return None
-        return Copying(batch, np.empty_like(batch))
 
     def results(self) -> tuple[Array, Array, Array]:
         """Return copies of rewards, terminations and truncations."""
@@ -71,3 +71,10 @@ class Arrays:
             self.terminations[indices],
             self.truncations[indices],
         )
+
+
+def _is_large(space: Space, count: int, slots: Slots) -> bool:
+    if not slots.is_array:
+        return False
+    assert space.shape is not None
+    return count * prod(space.shape) * np.dtype(space.dtype).itemsize >= LARGE

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, TypeAl
 
 import numpy as np
 
+from reactorl.rl.lending import HOME
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from reactorl.rl.arrays import Arrays, Copying
+    from reactorl.rl.arrays import Arrays
     from reactorl.rl.failures import EnvFailure
     from reactorl.rl.seat import Infos, Seat
     from reactorl.rl.slots import Array, Space
@@ -69,8 +71,8 @@ class Step(Asking):
     """All of them, as they were given."""
     is_shared: bool = False
     """Whether they are where all processes see them."""
-    copying: Copying | None = None
-    """What is done with observations as soon as they are there; not sent anywhere."""
+    place: int = HOME
+    """Where observations land; see ``lending``."""
 
     def apply(self, seat: Seat) -> Infos | None:
         """Step one environment."""
@@ -78,7 +80,7 @@ class Step(Asking):
 
     def part(self, indices: Sequence[int]) -> Step:
         """Return the actions of some."""
-        return Step({index: self.actions[index] for index in indices})
+        return Step({index: self.actions[index] for index in indices}, place=self.place)
 
     def through(self, shared: Array | None) -> Step:
         """Put the actions into an array, if they are just what it holds."""
@@ -91,7 +93,7 @@ class Step(Asking):
         ):
             return self
         shared[...] = batch
-        return Step((), is_shared=True, copying=self.copying)
+        return Step((), is_shared=True, place=self.place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +106,8 @@ class Reset(ForAll):
     mask: Sequence[bool] | None = None
     each: Sequence[dict[str, Any] | None] | None = None
     """Options by index, in place of those for all."""
+    place: int = HOME
+    """Where observations land, also those of environments that are not reset."""
 
     def seed_for(self, index: int) -> int | None:
         """Return its seed, unless the mask leaves it out."""
@@ -115,6 +119,7 @@ class Reset(ForAll):
         """Reset one environment, unless the mask leaves it out."""
         index = seat.index
         if self.mask is not None and not self.mask[index]:
+            seat.put_again()
             return None
         options = self.options if self.each is None else self.each[index]
         return seat.reset(self.seeds[index], options) or None

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reactorl.rl.commands import Answer, Step
+from reactorl.rl.commands import Answer, Reset, Step
 from reactorl.rl.failures import EnvFailure
 from reactorl.rl.hang import no_guard
+from reactorl.rl.lending import HOME
 from reactorl.rl.seat import Seat
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class Company:
     ) -> None:
         self.seats: list[Seat] = []
         self.unmade: dict[int, EnvFailure] = {}
+        self._place = HOME
         seat = rules.seat or Seat
         for index, maker in makers.items():
             try:
@@ -61,13 +63,20 @@ class Company:
                 replies[index] = reply
         return replies
 
+    def land(self, place: int) -> None:
+        """Let observations land at a place from now on."""
+        if place != self._place:
+            self._place = place
+            for seat in self.seats:
+                seat.land(place)
+
     def obey(self, command: Command) -> Replies:
         """Let all of them obey a command."""
         if type(command) is Step:
-            stepped = self.step(command.actions)
-            if command.copying is not None:
-                command.copying.rows(self.seats[0].index, self.seats[-1].index + 1)
-            return stepped
+            self.land(command.place)
+            return self.step(command.actions)
+        if type(command) is Reset:
+            self.land(command.place)
         replies: Replies = dict(self.unmade)
         for seat in self.seats:
             reply = self.one(command, seat)

@@ -27,8 +27,13 @@ class Host(Protocol):
             EnvFailure: One could not be made.
         """
 
-    def make_arrays(self, description: Description) -> Arrays:
-        """Make arrays in which the environments leave their results from now on."""
+    def make_arrays(self, description: Description, *, lends: bool) -> Arrays:
+        """Make arrays in which the environments leave their results from now on.
+
+        Args:
+            description: What they are.
+            lends: Whether batches of observations are to be given away.
+        """
 
     def obey(self, command: Command) -> Sequence[Reply]:
         """Let every environment obey, at the next tag; returns a reply each."""
@@ -36,8 +41,7 @@ class Host(Protocol):
     def step(self, command: Step) -> dict[int, Reply]:
         """Let every environment step, at the next tag; returns what some reply.
 
-        In the order of environments. Most have nothing to say. Whoever has stepped also
-        does what ``command.copying`` wants.
+        In the order of environments. Most have nothing to say.
         """
 
     def close(self) -> None:

@@ -146,8 +146,8 @@ class Pool:
                 raise reply
         return replies
 
-    def make_arrays(self, description: Description) -> Arrays:
-        """Make the arrays, and let everybody know."""
+    def make_arrays(self, description: Description, *, lends: bool = False) -> Arrays:
+        """Make the arrays, and let everybody know; a pool lends nothing."""
         arrays = Arrays.of(description.observation_space, self._count)
         self.obey(Assign(arrays))
         return arrays

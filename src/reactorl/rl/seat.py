@@ -20,6 +20,7 @@ from gymnasium.vector import AutoresetMode
 from reactorl.rl.commands import Description
 from reactorl.rl.failures import EnvFailure
 from reactorl.rl.hang import HangGuard, unguarded
+from reactorl.rl.lending import HOME
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -110,6 +111,8 @@ class Seat:
         self._newborn_seed: int | None = None
         self._owed: EnvFailure | None = None
         self._owes_end = False
+        self._puts: list[Put] = []
+        self._observed: Any = None
         self.env = self._made()
 
     def _made(self) -> gym.Env[Any, Any]:
@@ -160,12 +163,30 @@ class Seat:
             self._put = partial(
                 _put_all_or_nothing, put, partial(slots.row, self.index)
             )
+        if arrays.spares:
+            writers = [spare.writer(self.index) for spare in arrays.spares]
+            self._puts = [partial(self._put_and_keep, each) for each in (put, *writers)]
+            self._put = self._puts[HOME]
         # Views of one's own, as for observations: threads that count references to the
         # same array wait for each other.
         mine = slice(self.index, self.index + 1)
         self._reward = arrays.rewards[mine]
         self._terminated = arrays.terminations[mine]
         self._truncated = arrays.truncations[mine]
+
+    def land(self, place: int) -> None:
+        """Let observations land at a place of the arrays from now on."""
+        self._put = self._puts[place]
+
+    def put_again(self) -> None:
+        """Put the last observation where they land now, if that may have changed."""
+        if self._observed is not None:
+            self._put(self._observed)
+
+    def _put_and_keep(self, put: Put, obs: Any) -> None:  # noqa: ANN401
+        # Where it was put is the caller's, who may change it.
+        put(obs)
+        self._observed = obs
 
     # -- what a vector does with its environments -----------------------------------
 

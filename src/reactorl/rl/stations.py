@@ -96,7 +96,7 @@ class PoolHost(Pool):
         staff = [Worker(part, partial(make, part)) for part in parts(count, size)]
         super().__init__(staff, count, batch_size, batching, replay)
 
-    def make_arrays(self, description: Any) -> Any:  # noqa: ANN401
+    def make_arrays(self, description: Any, *, lends: bool = False) -> Any:  # noqa: ANN401
         """Make the arrays where the environments can write to them."""
         if self._shared is None:
             return super().make_arrays(description)

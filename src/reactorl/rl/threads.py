@@ -179,9 +179,10 @@ class ThreadHost:
                 raise reply
         return replies
 
-    def make_arrays(self, description: Description) -> Arrays:
+    def make_arrays(self, description: Description, *, lends: bool) -> Arrays:
         """Make the arrays, and let everybody know."""
-        arrays = Arrays.of(description.observation_space, self._count)
+        space = description.observation_space
+        arrays = Arrays.of(space, self._count, lends=lends)
         # Nobody is at work, and this is no event: tags are those of processes.
         for company in self._companies:
             for seat in company.seats if company else ():

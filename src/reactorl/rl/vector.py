@@ -15,6 +15,7 @@ from gymnasium.vector.utils import batch_space, iterate
 from reactorl.rl.check import check_shared_state
 from reactorl.rl.commands import Answer, Call, Only, Render, Reset, SetAttr, Step
 from reactorl.rl.failures import EnvFailure
+from reactorl.rl.lending import HOME, Lending
 from reactorl.rl.placement import choose_placement
 from reactorl.rl.recipes import count_of, makers, whole
 from reactorl.rl.resetting import check_options, ids_of, mask_for, seeds_for
@@ -144,7 +145,7 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         self._closing = weakref.finalize(self, self._host.close)
         self.closed = False
         try:
-            self._begin(self._host.describe())
+            self._begin(self._host.describe(), restarts=restart != "never")
         except BaseException:
             self.close()
             raise
@@ -171,7 +172,7 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
 
         return ThreadHost(self.env_fns, rules, workers=workers, pin=pin)
 
-    def _begin(self, all_of_them: list[Description]) -> None:
+    def _begin(self, all_of_them: list[Description], *, restarts: bool) -> None:
         first = all_of_them[0]
         self.metadata = {**first.metadata, "autoreset_mode": self.autoreset_mode}
         self.render_mode = first.render_mode
@@ -180,12 +181,12 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         self.action_space = found.action
         self.single_observation_space = found.single_observation
         self.observation_space = found.observation
+        # A restart shows the last observation: it must be where nobody changes it.
         self._arrays = self._host.make_arrays(
-            replace(first, observation_space=found.single_observation)
+            replace(first, observation_space=found.single_observation),
+            lends=self.copy and not restarts,
         )
-        # A pool has results of some at a time, and copies those.
-        wanted = self.copy and self._pool is None
-        self._is_large = wanted and self._arrays.copying() is not None
+        self._lending = Lending([spare.batch() for spare in self._arrays.spares])
 
     # -- Gymnasium's interface --------------------------------------------------------
 
@@ -206,8 +207,10 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         if options is not None and "reset_mask" in options:
             options = dict(options)
             mask = mask_for(options.pop("reset_mask"), self.num_envs)
-        replies = self._obey(Reset(seeds_for(seed, self.num_envs), options, mask))
-        return self._observations(), self._infos(replies)
+        place = self._lending.place()
+        seeds = seeds_for(seed, self.num_envs)
+        replies = self._obey(Reset(seeds, options, mask, place=place))
+        return self._observations(place), self._infos(replies)
 
     def step(self, actions: Any) -> StepResult:  # noqa: ANN401
         """Step all environments.
@@ -403,10 +406,10 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         if len(options) != self.num_envs:
             msg = f"options for {len(options)} of {self.num_envs} environments"
             raise ValueError(msg)
-        infos = _each(
-            self._obey(Reset(seeds_for(seeds, self.num_envs), None, each=options))
-        )
-        return self._observations(), infos
+        place = self._lending.place()
+        seeds = seeds_for(seeds, self.num_envs)
+        infos = _each(self._obey(Reset(seeds, None, each=options, place=place)))
+        return self._observations(place), infos
 
     def step_each(
         self, actions: Sequence[Any] | Array
@@ -469,21 +472,22 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             msg = f"{len(each)} actions for {self.num_envs} environments"
             raise ValueError(msg)
         try:
-            copying = self._arrays.copying() if self._is_large else None
-            replies = self._host.step(Step(each, actions, copying=copying))
+            place = self._lending.place()
+            replies = self._host.step(Step(each, actions, place=place))
         except KeyboardInterrupt:
             self.close()  # nobody knows how far they came
             raise
         for reply in replies.values():
             if type(reply) is EnvFailure:
                 raise reply
-        observed = self._observations() if copying is None else copying.target
-        return observed, replies
+        return self._observations(place), replies
 
     def _answers(self, command: Command) -> tuple[Any, ...]:
         return tuple([_answer(reply) for reply in self._obey(command)])
 
-    def _observations(self) -> Any:  # noqa: ANN401
+    def _observations(self, place: int) -> Any:  # noqa: ANN401
+        if place != HOME:
+            return self._lending.lend(place)
         slots = self._arrays.observations
         return slots.copy() if self.copy else slots.batch()
 

@@ -75,8 +75,9 @@ class RemoteCompany(Company):
             for seat in self.seats:
                 seat.assign(self._arrays)
 
-    def step_shared(self) -> dict[int, Any]:
-        """Step all with the actions in shared memory."""
+    def step_shared(self, place: int) -> dict[int, Any]:
+        """Step all with the actions in shared memory; observations land at a place."""
+        self.land(place)
         # An environment may keep its action: it must not change with the memory.
         return self.step(self._actions.copy())
 
@@ -240,7 +241,7 @@ def _reply(company: RemoteCompany, request: bytes) -> bytes:
     only: int | None = None
     observed = True
     if kind == STEP:
-        replies = company.step_shared()
+        replies = company.step_shared(content[0])
     elif kind == REVIVE:
         replies = company.revive(unpacked(content))
     elif kind == ONE:

@@ -163,14 +163,14 @@ class ProcessHost:
             self._share(None)
         return replies
 
-    def make_arrays(self, description: Description) -> Arrays:
+    def make_arrays(self, description: Description, *, lends: bool) -> Arrays:
         """Make shared memory and let all processes have it."""
-        shared = self._share(description)
+        shared = self._share(description, lends=lends)
         self._actions = shared.actions
         return shared.arrays
 
-    def _share(self, description: Description | None) -> Shared:
-        shared = share(self._teams, description, self._count)
+    def _share(self, description: Description | None, *, lends: bool = False) -> Shared:
+        shared = share(self._teams, description, self._count, lends=lends)
         self._stack.callback(shared.memory.close)
         return shared
 

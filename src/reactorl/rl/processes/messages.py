@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from reactorl.rl.seat import Rules
     from reactorl.rl.slots import Array, Slots, Space
 
-STEP: Final = b"s"  # with the actions that lie in shared memory
+STEP: Final = b"s"  # with the actions in shared memory; and where results land
 OBEY: Final = b"o"  # a command
 ONE: Final = b"1"  # a command for one environment
 ASSIGN: Final = b"a"  # where results belong
@@ -52,6 +52,8 @@ class Place:
     cell: int
     """Which of the shared cells is this process's own."""
     cells: int
+    lends: bool
+    """Whether batches of observations are to be given away."""
 
     def cut(self, allocate: Any) -> Cut:  # noqa: ANN401
         """Cut the memory."""
@@ -59,7 +61,9 @@ class Place:
         actions: Slots | None = None
         if self.spaces is not None:
             observation_space, action_space = self.spaces
-            results = Arrays.of(observation_space, self.count, allocate)
+            results = Arrays.of(
+                observation_space, self.count, allocate, lends=self.lends
+            )
             actions = make_slots(action_space, self.count, allocate)
         progress = Progress(
             allocate((self.cells,), np.int64),

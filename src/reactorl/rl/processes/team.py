@@ -58,7 +58,7 @@ class Team:
         """Send a command on its way."""
         self._note_ends()
         if isinstance(command, Step) and command.is_shared:
-            self.link.post(STEP)
+            self.link.post(STEP + bytes([command.place]))
             return
         self._note_seeds(command, self.link.indices)
         self.link.post(OBEY + packed(command.part(self.link.indices)))
@@ -104,8 +104,6 @@ class Team:
             replies = self._received()
         except ProcessLostError as error:
             replies = self._after_loss(command, error)
-        if isinstance(command, Step) and command.copying is not None:
-            command.copying.rows(self.link.indices.start, self.link.indices.stop)
         if isinstance(command, Describe):
             for index, reply in replies.items():
                 self.link.names[index] = getattr(reply, "name", self.link.names[index])
@@ -216,7 +214,13 @@ class Shared:
         return batch if isinstance(batch, np.ndarray) else None
 
 
-def share(teams: Sequence[Team], description: Description | None, count: int) -> Shared:
+def share(
+    teams: Sequence[Team],
+    description: Description | None,
+    count: int,
+    *,
+    lends: bool = False,
+) -> Shared:
     """Make memory for so many environments, and let all processes have it.
 
     Args:
@@ -224,13 +228,14 @@ def share(teams: Sequence[Team], description: Description | None, count: int) ->
         description: What results and actions are; None: they are not in this memory,
             which then only shows how far environments are.
         count: How many environments there are.
+        lends: Whether batches of observations are to be given away.
     """
     spaces = None
     if description is not None:
         spaces = description.observation_space, description.action_space
 
     def place(cell: int, size: int) -> Place:
-        return Place(size, spaces, count, cell, len(teams))
+        return Place(size, spaces, count, cell, len(teams), lends)
 
     measure = Measure()
     place(0, 0).cut(measure)
