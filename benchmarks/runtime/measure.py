@@ -33,6 +33,8 @@ PATIENCE = 300
 """Seconds after which a process is given up."""
 CALM = 1.2
 """How much longer than usual the small piece of work may take."""
+SAMPLE = 100
+"""So many times show how long it takes usually."""
 TRIES = 40
 """How often to ask for calm before a turn; each takes a few milliseconds."""
 
@@ -147,10 +149,11 @@ class Feelers:
         for child in self._children:
             child.hear()
         # A core that works alone, undisturbed, shows how long it should take.
-        self._usual = tuple(
-            sorted(self._feel(child)[0] for _ in range(100))[10]
+        self._usual = [
+            _undisturbed([self._feel(child)[0] for _ in range(SAMPLE)])
             for child in self._children
-        )
+        ]
+        self._felt: list[tuple[float, ...]] = []
 
     @staticmethod
     def _feel(*children: Child) -> tuple[float, ...]:
@@ -165,7 +168,16 @@ class Feelers:
         Cores of a virtual machine may be two halves of one for a while.
         """
         felt = self._feel(*self._children)
+        self._learn(felt)
         return all(f <= CALM * u for f, u in zip(felt, self._usual, strict=True))
+
+    def _learn(self, felt: tuple[float, ...]) -> None:
+        """Find out that the machine was busy when it was to show how long it takes."""
+        self._felt.append(felt)
+        if len(self._felt) == SAMPLE:
+            each = map(_undisturbed, zip(*self._felt, strict=True))
+            self._usual = [min(pair) for pair in zip(self._usual, each, strict=True)]
+            self._felt.clear()
 
     def wait_for_calm(self) -> bool:
         """Return as soon as it is calm; False if it was not for a while."""
@@ -182,6 +194,11 @@ class Feelers:
     ) -> None:
         for child in self._children:
             child.end()
+
+
+def _undisturbed(times: Sequence[float]) -> float:
+    """Return how long something takes if nobody else is there, of times it took."""
+    return sorted(times)[len(times) // 10]
 
 
 class Turns:

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from functools import partial
+from itertools import count
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
@@ -25,6 +28,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reactorl.rl import VectorEnv
+from reactorl.rl.threads import TRIALS
 from tests.rl.comparing import assert_same, assert_same_run, play, play_sync
 from tests.rl.envs import ACTION_SPACES, Reuser, Toy, every_space, toys
 
@@ -216,6 +220,48 @@ def test_large_observations_are_the_same(
         steps=12,
         reset_at=[4],
     )
+
+
+def let_rounds_take(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = count(0, seconds)
+    now = SimpleNamespace(perf_counter=partial(next, clock))
+    monkeypatch.setattr("reactorl.rl.threads.time", now)
+
+
+@pytest.mark.parametrize("space", [None, FRAMES], ids=["small", "large"])
+@pytest.mark.parametrize("mode", MODES)
+def test_long_steps_that_are_handed_out_one_by_one(
+    mode: AutoresetMode,
+    space: spaces.Space[Any] | None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    let_rounds_take(1, monkeypatch)
+    check(
+        toys(9, space),
+        workers=[2, 4],
+        vector={"autoreset_mode": mode},
+        steps=3 * TRIALS,
+        reset_at=[4, TRIALS - 1, TRIALS, 2 * TRIALS],
+    )
+
+
+@pytest.mark.parametrize(("seconds", "long"), [(1, True), (1e-6, False)])
+def test_only_long_steps_are_handed_out_one_by_one(
+    seconds: float,
+    long: bool,  # noqa: FBT001
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    let_rounds_take(seconds, monkeypatch)
+    with closing(VectorEnv(toys(9), workers=2, placement="thread")) as envs:
+        envs.reset(seed=1)
+        for _ in range(TRIALS):
+            envs.step([1] * 9)
+        host: Any = envs._host
+
+        assert (host._step is not host._command) is long
+        # What is received instead of returned comes the same way.
+        envs.send(np.full(9, 2))
+        assert envs.recv()[0].shape == (9, 3)
 
 
 @pytest.mark.parametrize("name", ["float32", "dict", "tuple"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -26,6 +27,9 @@ from reactorl import (
     shutdown,
     startup,
 )
+
+if TYPE_CHECKING:
+    from reactorl._runtime.drive import Outputs
 
 
 class Echo(Reactor):
@@ -312,3 +316,32 @@ def test_a_plug_of_a_program_that_stopped_itself_refuses() -> None:
             push(2)
 
     assert session.result.final_tag == Tag(0, 2)
+
+
+@pytest.mark.parametrize("after", [0, msec(2)])
+def test_a_plug_goes_on_in_time_as_step_does(after: int) -> None:
+    class Ticking(Reactor):
+        x = Input[int]()
+        seen = Output[tuple[Any, ...]]()
+        tick = Timer(msec(1), msec(3))
+
+        @reaction(x, tick, effects=[seen])
+        def note(self) -> None:
+            value = self.x.value if self.x.is_present else None
+            self.seen.set((self.tag, value))
+
+    with drive(Ticking, trace=True) as stepped:
+        wanted = [_held(stepped.step(after=after, x=k)) for k in range(4)]
+        wanted += [_held(stepped.step(after=after)) for _ in range(4)]
+    with drive(Ticking, trace=True) as plugged:
+        push = plugged.plug("x", after=after)
+        found = [push(k) for k in range(4)]
+        tick = plugged.plug(after=after)
+        found += [tick() for _ in range(4)]
+
+    assert found == wanted
+    assert plugged.result.digest == stepped.result.digest
+
+
+def _held(outputs: Outputs) -> dict[str, Any]:
+    return {name: outputs[name] for name in outputs}

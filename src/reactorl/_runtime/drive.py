@@ -205,33 +205,41 @@ class Session:
             self._close()
         return outputs
 
-    def plug(self, name: str) -> Callable[[Any], dict[str, Any]]:
-        """Return a function that does ``step`` with one input, at the next microstep.
+    def plug(
+        self, name: str | None = None, *, after: Duration = 0
+    ) -> Callable[..., dict[str, Any]]:
+        """Return a function that does ``step`` with one input, or with none.
 
         For loops that do little else: it does nothing that it need not do every time.
-        It returns the outputs that were present, by name, and raises what ``step``
-        does.
+        It takes the value, if there is an input, returns the outputs that were present,
+        by name, and raises what ``step`` does.
 
         Args:
-            name: The input; not a multiport.
+            name: The input; not a multiport. None: time goes on without any.
+            after: How much later in logical time it is each time; zero is the next
+                microstep.
 
         Raises:
             UnknownNameError: There is no such input.
             WidthError: It is a multiport.
         """
-        port = self._inputs.get(name)
-        if port is None or port.width is not None:
-            self._slots({name: ()})  # says so
-            msg = f"input {name!r} is a multiport"
-            raise WidthError(msg, self._inputs[name].where, "Use step(...) for it.")
-        slot, outputs = self._channels[name][0], self._output_slots
+        slot: int | None = None
+        if name is not None:
+            port = self._inputs.get(name)
+            if port is None or port.width is not None:
+                self._slots({name: ()})  # says so
+                msg = f"input {name!r} is a multiport"
+                raise WidthError(msg, self._inputs[name].where, "Use step(...) for it.")
+            slot = self._channels[name][0]
+        delay, outputs = nanoseconds(after) if after else 0, self._output_slots
         run, by_name = self._live.session.step, self._by_name
 
-        def push(value: Any) -> dict[str, Any]:  # noqa: ANN401
+        def push(value: Any = None) -> dict[str, Any]:  # noqa: ANN401
             if not self._open or self._failed:
                 self.step()  # says so
             try:
-                status, _, _, present = run(0, [(slot, value)], outputs)
+                values = [] if slot is None else [(slot, value)]
+                status, _, _, present = run(delay, values, outputs)
                 if status != "running":
                     self._live.after(status)
             except BaseException:

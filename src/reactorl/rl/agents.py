@@ -135,7 +135,10 @@ class AgentsSeat(Seat):
             return self._rest()
         self.steps += 1
         try:
-            found = self._guard(partial(self._world.step, actions))
+            if self._plain:
+                found = self._world.step(actions)
+            else:
+                found = self._guard(partial(self._world.step, actions))
             obs, rewards, terminated, truncated, infos = found
             agents = list(self._world.agents)
             turn = Turn(

@@ -76,7 +76,9 @@ class Company:
             self.land(command.place)
             return self.step(command.actions)
         if type(command) is Reset:
-            self.land(command.place)
+            self._place = command.place
+            for seat in self.seats:
+                seat.land(command.place)
         replies: Replies = dict(self.unmade)
         for seat in self.seats:
             reply = self.one(command, seat)

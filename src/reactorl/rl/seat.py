@@ -176,7 +176,8 @@ class Seat:
 
     def land(self, place: int) -> None:
         """Let observations land at a place of the arrays from now on."""
-        self._put = self._puts[place]
+        if self._puts:
+            self._put = self._puts[place]
 
     def put_again(self) -> None:
         """Put the last observation where they land now, if that may have changed."""

@@ -6,15 +6,22 @@
     command ---> group[0..n).command     (to all of them, at one tag)
     reply   <--- group[0..n).reply
 
+    steps   ---> solo[0..m).command      (instead, at other tags: one each)
+    replies <--- solo[0..m).reply
+
 Several environments share a reactor, so that handing out work costs little even where
 a step is short; there are more reactors than workers, so that no worker waits long. An
 environment is made at the start tag and closed at the final one, by its home worker.
 In between it is stepped there, too, unless that worker is busy while another has
 nothing to do; ``pin`` rules that out.
+
+Where steps turn out to be long, each is handed out by itself: then no worker waits
+longer than for one of them. That changes who does it, and nothing of what comes of it.
 """
 
 from __future__ import annotations
 
+import time
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -32,7 +39,7 @@ from reactorl import (
     startup,
 )
 from reactorl.rl.arrays import Arrays
-from reactorl.rl.commands import Describe
+from reactorl.rl.commands import Describe, Step
 from reactorl.rl.company import Company
 from reactorl.rl.failures import EnvFailure, stamped
 from reactorl.rl.hang import HangWatch, no_guard
@@ -42,12 +49,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from reactorl import Tag
-    from reactorl.rl.commands import Command, Description, Reply, Step
+    from reactorl.rl.commands import Command, Description, Reply
     from reactorl.rl.hang import Guard
     from reactorl.rl.recipes import Maker
-    from reactorl.rl.seat import Rules
+    from reactorl.rl.seat import Rules, Seat
 
 GROUPS_PER_WORKER: Final = 2
+LONG_STEP: Final = 40e-6
+"""Seconds from which a step is worth to be handed out by itself."""
+TRIALS: Final = 10
+"""The fastest of so many rounds tells how long steps are."""
 
 
 class Group(Reactor):
@@ -91,6 +102,40 @@ class Group(Reactor):
             company.close()
 
 
+class Solo(Reactor):
+    """Lets one environment of a group step, at tags at which the group does nothing."""
+
+    command = Input[Any]()
+    reply = Output[Any]()
+
+    plans: Sequence[GroupPlan] = param()
+    bank_index: int = param(0)
+
+    def setup(self) -> None:
+        """Have no environment before the first step."""
+        self.found: tuple[Company, Seat] | None = None
+
+    @reaction(command, effects=[reply])
+    def step(self) -> None:
+        """Let it step; reply if there is something to say."""
+        company, seat = self.found = self.found or self.find()
+        command = self.command.value
+        seat.land(command.place)
+        reply = company.one(command, seat)
+        if reply is not None:
+            self.reply.set({seat.index: stamped(reply, str(self.tag))})
+
+    def find(self) -> tuple[Company, Seat]:
+        """Find the environment that a group has made."""
+        return next(
+            (company, seat)
+            for company in self.plans[0].companies
+            if company is not None
+            for seat in company.seats
+            if seat.index == self.bank_index
+        )
+
+
 @dataclass(frozen=True)
 class GroupPlan:
     """What a group is to have."""
@@ -107,15 +152,22 @@ class Threads(Reactor):
 
     command = Input[Any]()
     reply = MultiOutput[Any](lambda self: len(self.plans))
+    steps = Input[Any]()
+    replies = MultiOutput[Any](lambda self: self.solos)
 
     plans: Sequence[GroupPlan] = param()
+    solos: int = param()
 
     group = bank(Group(plans=plans), width=lambda self: len(self.plans))
+    solo = bank(Solo(plans=plans), width=solos)
 
     def build(self) -> None:
         """Connect."""
         self.connect(self.command, self.group.command, broadcast=True)
         self.connect(self.group.reply, self.reply)
+        if self.solos:
+            self.connect(self.steps, self.solo.command, broadcast=True)
+            self.connect(self.solo.reply, self.replies)
 
 
 class ThreadHost:
@@ -150,13 +202,18 @@ class ThreadHost:
             GroupPlan({i: makers[i] for i in part}, rules, guard, self._companies)
             for part in parts(self._count, size)
         ]
+        # A group of one steps alone anyway, and who is pinned stays with its group.
+        solos = 0 if pin or size in (1, self._count) else self._count
+        self._trials = TRIALS if solos else 0
+        self._shortest = float("inf")
+        self._long = LONG_STEP * self._count / threads
         # Values stay as they are: what an environment keeps in its info is its own.
-        session = drive(
-            Threads(plans=plans), workers=threads, freeze=False, stay_home=pin
-        )
+        main = Threads(plans=plans, solos=solos)
+        session = drive(main, workers=threads, freeze=False, stay_home=pin)
         try:
             self._session = self._stack.enter_context(session)
             self._command = self._session.plug("command")
+            self._step = self._command
         except BaseException:
             self._stack.close()
             raise
@@ -191,25 +248,37 @@ class ThreadHost:
 
     def obey(self, command: Command) -> list[Reply]:
         """Let every environment obey, at the next microstep."""
-        outputs = self._session.step(command=command)
+        push = self._step if type(command) is Step else self._command
         replies: list[Reply] = [None] * self._count
-        for found in outputs.get("reply") or ():
-            if found is not None:
-                for index, reply in found.items():
-                    replies[index] = reply
+        for index, reply in _joined(push(command)).items():
+            replies[index] = reply
         return replies
 
     def step(self, command: Step) -> dict[int, Reply]:
         """Let every environment step, at the next microstep."""
-        outputs = self._command(command)
-        if not outputs:
-            return {}
-        found: dict[int, Reply] = {}
-        for replies in outputs["reply"]:
-            if replies is not None:
-                found |= replies
-        return found
+        outputs = self._try(command) if self._trials else self._step(command)
+        return _joined(outputs) if outputs else {}
+
+    def _try(self, command: Step) -> dict[str, Any]:
+        """Step, and find out whether steps are long."""
+        began = time.perf_counter()
+        outputs = self._step(command)
+        self._shortest = min(self._shortest, time.perf_counter() - began)
+        self._trials -= 1
+        if not self._trials and self._shortest > self._long:
+            self._step = self._session.plug("steps")
+        return outputs
 
     def close(self) -> None:
         """Close the environments, each on its home worker, and end the threads."""
         self._stack.close()
+
+
+def _joined(outputs: Mapping[str, Sequence[dict[int, Reply] | None]]) -> dict[int, Any]:
+    """Return what environments replied, in their order."""
+    found: dict[int, Any] = {}
+    for by_group in outputs.values():
+        for replies in by_group:
+            if replies is not None:
+                found |= replies
+    return found

@@ -407,7 +407,7 @@ class IPPORun(Driven[IPPORound]):
         evaluation: Evaluated | None = None
         for _ in range(task.steps):
             outputs = self._next()
-            played: list[Played] = outputs.played
+            played: list[Played] = outputs["played"]
             episodes += [p.episode for p in played if p.episode is not None]
             told = outputs.get("metrics") or [None] * len(agents)
             pairs = zip(agents, told, strict=True)

@@ -124,13 +124,14 @@ class AgentsEnv:
         observations, given, ended, cut_off, _, agents, _ = self._seat.play(actions)
         everything = self._encoded(observations)
         scores = self._scores
-        reached, rewards, terminations, truncations = {}, {}, {}, {}
-        for agent in actions:
-            reached[agent] = everything[agent]
-            reward = rewards[agent] = float(given[agent])
+        reached = everything
+        if everything.keys() != actions.keys():
+            reached = {agent: everything[agent] for agent in actions}
+        rewards = {agent: float(given[agent]) for agent in actions}
+        terminations = {agent: bool(ended[agent]) for agent in actions}
+        truncations = {agent: bool(cut_off[agent]) for agent in actions}
+        for agent, reward in rewards.items():
             scores[agent] = scores.get(agent, 0.0) + reward
-            terminations[agent] = bool(ended[agent])
-            truncations[agent] = bool(cut_off[agent])
         self._turns += 1
         played = Played(
             self.rows,
@@ -144,7 +145,7 @@ class AgentsEnv:
             self._turns,
         )
         # Mostly the same agents are there as before, and then so is what they see.
-        same = len(agents) == len(everything) == len(reached)
+        same = reached is everything and len(agents) == len(everything)
         self.rows = reached if same else {agent: everything[agent] for agent in agents}
         return played
 

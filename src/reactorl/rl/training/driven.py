@@ -76,6 +76,7 @@ class Driven(ABC, Generic[_R]):
         settings: dict[str, Any] = {"seed": seed, "fast": fast, "freeze": True, **how}
         self.session = drive(made, **settings)
         """The driven program."""
+        self._tick = self.session.plug(after=period)
 
     def __enter__(self) -> Self:
         """Make all parts."""
@@ -99,7 +100,9 @@ class Driven(ABC, Generic[_R]):
         """Return the state of everything between two rounds, as plain data."""
         return {"round": self.done, "parts": self.records.save()}
 
-    def _next(self) -> Any:  # noqa: ANN401
-        """Do one tag; return the outputs of the main reactor."""
+    def _next(self) -> Mapping[str, Any]:
+        """Do one tag; return the outputs of the main reactor that are present."""
+        if not self._skip:
+            return self._tick()
         after, self._skip = (self._skip + 1) * self._period, 0
-        return self.session.step(after=after)
+        return self.session.plug(after=after)()

@@ -462,7 +462,7 @@ class Run(Driven[Round]):
         """Do one round."""
         outputs = self._next()
         self.done += 1
-        found: list[Trajectory] = outputs.trajectories
+        found: list[Trajectory] = outputs["trajectories"]
         return Round(
             self.done,
             sum(t.steps for t in found),

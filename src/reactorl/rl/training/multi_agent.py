@@ -76,6 +76,11 @@ class Agent(Reactor):
 
     plan: PlayerPlan = param()
 
+    def setup(self) -> None:
+        """Have at hand what every turn needs."""
+        self.policy = self.plan.policy
+        self.is_alone = self.plan.num_envs == 1
+
     @reaction(startup)
     def begin(self) -> None:
         """Take up what was saved."""
@@ -88,11 +93,11 @@ class Agent(Reactor):
         values = self.observations.values()
         # A row of one is a view; stacking it would take a third as long as the policy.
         rows = values[0][None] if len(values) == 1 else np.stack(values)
-        return self.plan.policy(rows, self.np_random)
+        return self.policy(rows, self.np_random)
 
     def answer(self, chosen: Array) -> None:
         """Send actions to the environments that show something."""
-        if self.plan.num_envs == 1:
+        if self.is_alone:
             self.actions[0].set(chosen[0])
             return
         present = [place for place, _ in self.observations.present()]
@@ -369,6 +374,6 @@ class MatchRun(Driven[tuple[Played, ...]]):
 
     def step(self) -> tuple[Played, ...]:
         """Play one turn; return what it gave, by environment."""
-        played = self._next().played
+        played = self._next()["played"]
         self.done += 1
         return tuple(played)

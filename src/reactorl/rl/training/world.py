@@ -85,24 +85,25 @@ class World(Reactor):
         if not self.env.rows:
             self.env.begin(None)
         rows = self.env.rows
-        for place, agent in enumerate(self.agents):
+        for agent, port in zip(self.agents, self.observations, strict=True):
             if agent in rows:
-                self.observations[place].set(rows[agent])
+                port.set(rows[agent])
 
     @reaction(actions, effects=[played])
     def step(self) -> None:
         """Do what the agents chose."""
         assert self.env is not None
-        actions, late = {}, []
-        for agent, port in zip(self.agents, self.actions, strict=True):
-            if port.is_present:
-                action = port.value
-                if type(action) is Late:
-                    (action,) = action
-                    late.append(agent)
-                actions[agent] = action
+        agents, chosen = self.agents, self.actions.values()
+        if len(chosen) < len(agents):
+            each = zip(agents, self.actions, strict=True)
+            agents = [agent for agent, port in each if port.is_present]
+        actions = dict(zip(agents, chosen, strict=True))
+        late: tuple[Any, ...] = ()
+        if Late in map(type, chosen):
+            late = tuple(a for a, action in actions.items() if type(action) is Late)
+            actions.update((agent, actions[agent].fallback) for agent in late)
         try:
-            played = self.env.play(actions, tuple(late))
+            played = self.env.play(actions, late)
         except EnvFailure as failure:
             raise failure.at(str(self.tag)) from failure
         self.played.set(played)
