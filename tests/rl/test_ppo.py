@@ -314,7 +314,7 @@ def test_what_does_not_fit_together_is_refused_at_once(
 def test_ppo_balances_the_pole() -> None:
     flow = Flow(
         "CartPole-v1",
-        PPO(learning_rate=1e-3),
+        PPO(learning_rate=1e-3, reward_scale=0.1),
         num_envs=8,
         rollouts=4,
         steps=128,

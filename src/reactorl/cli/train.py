@@ -36,7 +36,7 @@ algorithms:
 EPILOG = """\
 examples:
   reactorl train dqn --env-id CartPole-v1 --seed 1 --workers 2
-  reactorl train ppo --env-id Pendulum-v1 --gamma 0.9 --reward-scale 0.1
+  reactorl train ppo --env-id Pendulum-v1 --gamma 0.9
   reactorl train ippo --env-id mpe2.simple_spread_v3
   reactorl train dqn --dashboard                watch it in a browser
   reactorl train dqn --resume runs/CartPole-v1__dqn__1__1700000000

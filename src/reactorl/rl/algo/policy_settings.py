@@ -85,8 +85,9 @@ class PPOChoices(Settings):
     """How long a gradient may be."""
     norm_obs: bool = False
     """Whether observations get mean 0 and deviation 1, as seen so far."""
-    reward_scale: float = 1.0
-    """What rewards are multiplied by for learning; scores are not."""
+    reward_scale: float = 0.1
+    """What rewards are multiplied by for learning; scores are not. Best is what makes
+    values about 10 or less."""
 
     def algorithm(self) -> PPO:
         """Return PPO with these settings."""
