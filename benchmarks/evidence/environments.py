@@ -41,10 +41,23 @@ class SetUpError(RuntimeError):
     """An environment cannot be made; the text says why."""
 
 
+KEEP_MEMORY: Final = {
+    "MALLOC_MMAP_THRESHOLD_": str(2**25),  # the largest value that is allowed
+    "MALLOC_TRIM_THRESHOLD_": str(2**40),
+    "MALLOC_TOP_PAD_": str(2**26),
+}
+
+
 class EvidenceChild(Child):
-    """A process of an engine."""
+    """A process of an engine.
+
+    The C library keeps memory that was given back to it, in every process alike.
+    Otherwise it depends on where an array happens to lie whether it goes back to the
+    system, and to get it again takes longer than to copy it.
+    """
 
     module = "benchmarks.evidence.child"
+    environment = KEEP_MEMORY
 
 
 @dataclass(frozen=True, slots=True)

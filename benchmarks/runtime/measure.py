@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Self
 from benchmarks.runtime.job import Failure, Measurement
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from types import TracebackType
 
     from benchmarks.runtime.job import Job, Settings
@@ -48,6 +48,8 @@ class Child:
 
     module = "benchmarks.runtime.child"
     """What it runs."""
+    environment: Mapping[str, str] = {}
+    """What it finds in its environment besides."""
 
     def __init__(
         self, interpreter: str, what: str, *words: str, **more: object
@@ -58,6 +60,7 @@ class Child:
             self._process = subprocess.Popen(
                 command,
                 cwd=ROOT,
+                env={**os.environ, **self.environment},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

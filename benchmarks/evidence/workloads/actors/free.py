@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two threads that each do half of the copies, and never meet: the physical limit.
 
-All copies of a round live until it ends and are gone when the next begins, as with the
-engines; so memory is asked for, touched for the first time and given back alike.
+What a thread copies is what its first actor answered before, as with the engines: not
+the same array again and again, which would stay in a cache. All copies of a round live
+until the next one is done with them, so that memory is asked for and given back alike.
 """
 
 from __future__ import annotations
@@ -28,9 +29,8 @@ class Share:
 
     def round(self) -> None:
         """Let each actor answer."""
-        self._replies.clear()
-        for actor in self._actors:
-            self._replies.append(actor.work(self._message))
+        message = self._replies[0] if self._replies else self._message
+        self._replies = [actor.work(message) for actor in self._actors]
 
     def seen(self) -> Sequence[object]:
         """Return a few numbers; what others compute also depends on the rounds."""
