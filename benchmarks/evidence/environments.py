@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.evidence.fingerprints import ours_digest
 from benchmarks.runtime.facts import gil_is_on
