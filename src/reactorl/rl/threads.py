@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from reactorl.rl.seat import Rules, Seat
 
 GROUPS_PER_WORKER: Final = 2
-LONG_STEP: Final = 40e-6
+LONG_STEP: Final = 15e-6
 """Seconds from which a step is worth to be handed out by itself."""
 TRIALS: Final = 10
 """The fastest of so many rounds tells how long steps are."""
