@@ -93,9 +93,11 @@ format: .venv/lint/.deps ## Format all code, and fix what can be fixed
 	.venv/lint/bin/ruff format
 	.venv/lint/bin/clang-format -i $(CPP_FILES)
 
-stubs: .venv/gil/.built ## Generate the extension's type stub anew
+stubs: .venv/gil/.built ## Generate the extensions' type stubs anew
 	.venv/gil/bin/python -m nanobind.stubgen -m reactorl._core -p cpp/bind/stub.pat \
 	  -o src/reactorl/_core.pyi
+	.venv/gil/bin/python -m nanobind.stubgen -m reactorl.rl._pictures \
+	  -o src/reactorl/rl/_pictures.pyi
 
 grammar: .venv/gil/.deps ## Generate the tables of the LF grammar anew
 	.venv/gil/bin/python tools/lf_grammar.py

@@ -1,4 +1,5 @@
-"""The committed stub is what the extension says of itself."""
+# SPDX-License-Identifier: Apache-2.0
+"""The committed stubs are what the extensions say of themselves."""
 
 from __future__ import annotations
 
@@ -8,21 +9,28 @@ from pathlib import Path
 
 import pytest
 
-PATTERNS = Path(__file__).parents[2] / "cpp" / "bind" / "stub.pat"
-STUB = PATTERNS.parents[2] / "src" / "reactorl" / "_core.pyi"
+ROOT = Path(__file__).parents[2]
+PATTERNS = ROOT / "cpp" / "bind" / "stub.pat"
 
 
-def test_the_stub_is_up_to_date(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("module", "options"),
+    [("reactorl._core", ("-p", str(PATTERNS))), ("reactorl.rl._pictures", ())],
+)
+def test_the_stub_is_up_to_date(
+    module: str, options: tuple[str, ...], tmp_path: Path
+) -> None:
     pytest.importorskip("nanobind", reason="the stub generator is a build requirement")
-    fresh = tmp_path / "_core.pyi"
+    stub = (ROOT / "src" / Path(*module.split("."))).with_suffix(".pyi")
+    fresh = tmp_path / stub.name
 
     subprocess.run(
         [
             *(sys.executable, "-m", "nanobind.stubgen"),
-            *("-m", "reactorl._core", "-p", str(PATTERNS), "-o", str(fresh)),
+            *("-m", module, *options, "-o", str(fresh)),
         ],
         check=True,
         capture_output=True,
     )
 
-    assert fresh.read_text() == STUB.read_text(), "run: make stubs"
+    assert fresh.read_text() == stub.read_text(), "run: make stubs"
