@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
+from math import gcd
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from reactorl.rl.area import AreaResize
@@ -62,6 +66,57 @@ def test_a_pixel_is_the_rounded_mean_of_its_area(
     assert found.tolist() == [[round(mean) for mean in row] for row in exact]
 
 
+def units(length: int, new_length: int) -> np.ndarray[Any, Any]:
+    """Return how many units of each old pixel each new one covers."""
+    common = gcd(length, new_length)
+    old, new = new_length // common, length // common
+    begin = np.arange(new_length)[:, np.newaxis] * new
+    pixels = np.arange(length) * old
+    covered = np.minimum(begin + new, pixels + old) - np.maximum(begin, pixels)
+    return np.maximum(covered, 0)
+
+
+def mean_by_numpy(source: np.ndarray[Any, Any], size: tuple[int, int]) -> Any:
+    """Return rounded means: exact sums, one division, ties to even."""
+    rows, columns = map(units, source.shape[:2], size[::-1])
+    sums = np.tensordot(rows, source.astype(np.int64), 1)
+    sums = np.moveaxis(np.tensordot(columns, sums, (1, 1)), 0, 1)
+    total = rows[0].sum() * columns[0].sum()
+    quotient = np.float32 if 255 * total < 2**16 else np.float64
+    return np.rint(sums.astype(quotient) / quotient(total)).astype(np.uint8)
+
+
+@given(
+    shape=st.tuples(st.integers(1, 260), st.integers(1, 260)),
+    shrink=st.tuples(st.integers(0, 259), st.integers(0, 259)),
+    channels=st.sampled_from([(), (1,), (3,)]),
+    seed=st.integers(0, 100),
+)
+@example(shape=(210, 160), shrink=(126, 76), channels=(), seed=0)
+@example(shape=(210, 160), shrink=(126, 76), channels=(3,), seed=0)
+@example(shape=(250, 160), shrink=(166, 76), channels=(), seed=0)
+@example(shape=(210, 160), shrink=(0, 0), channels=(3,), seed=0)
+def test_pictures_of_all_shapes_are_numpys(
+    shape: tuple[int, int], shrink: tuple[int, int], channels: Shape, seed: int
+) -> None:
+    height, width = shape
+    size = (max(1, width - shrink[1]), max(1, height - shrink[0]))
+    source = picture((*shape, *channels), seed)
+
+    found = AreaResize(source.shape, size)(source)
+
+    expected = mean_by_numpy(source, size)
+    assert found.shape == expected.shape
+    assert found.tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("shape", [(1, 257), (1, 259), (4103, 4105), (4105, 4107)])
+def test_sums_are_wide_enough_for_white(shape: tuple[int, int]) -> None:
+    found = AreaResize(shape, (2, 1))(np.full(shape, 255, np.uint8))
+
+    assert found.tolist() == [[255, 255]]
+
+
 def test_channels_are_pictures_of_their_own() -> None:
     source = picture((21, 16, 3))
 
@@ -82,6 +137,44 @@ def test_results_are_not_changed_by_later_ones() -> None:
 
     assert first.flags.c_contiguous
     assert (first == kept).all()
+
+
+def test_pictures_need_not_be_contiguous_or_writable() -> None:
+    source = picture((20, 20))
+    expected = AreaResize((20, 10), (5, 5))(source[:, ::2].copy())
+    source.flags.writeable = False
+
+    assert (AreaResize((20, 10), (5, 5))(source[:, ::2]) == expected).all()
+
+
+def test_copies_do_the_same() -> None:
+    source = picture((20, 20))
+    resize = AreaResize((20, 20), (9, 7))
+
+    for other in (pickle.loads(pickle.dumps(resize)), copy.deepcopy(resize)):
+        assert (other(source) == resize(source)).all()
+
+
+def test_threads_may_share_one() -> None:
+    resize = AreaResize((210, 160), (84, 84))
+    sources = [picture((210, 160), seed) for seed in range(8)]
+    alone = [resize(source) for source in sources]
+
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(resize, sources * 20))
+
+    for index, result in enumerate(found):
+        assert (result == alone[index % len(sources)]).all()
+
+
+def test_a_picture_of_another_shape_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"shape \(10, 20\), not \(20, 10\)"):
+        AreaResize((20, 10), (5, 5))(picture((10, 20)))
+
+
+def test_pixels_of_another_type_are_refused() -> None:
+    with pytest.raises(TypeError, match="dtype=uint8"):
+        AreaResize((20, 10), (5, 5))(np.zeros((20, 10)))
 
 
 @pytest.mark.parametrize("size", [(21, 5), (5, 21), (0, 5), (5, 0)])
