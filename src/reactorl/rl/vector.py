@@ -15,6 +15,7 @@ from gymnasium.vector.utils import batch_space, iterate
 from reactorl.rl.check import check_shared_state
 from reactorl.rl.commands import Answer, Call, Only, Render, Reset, SetAttr, Step
 from reactorl.rl.failures import EnvFailure
+from reactorl.rl.infos import together
 from reactorl.rl.lending import HOME, Lending
 from reactorl.rl.placement import choose_placement
 from reactorl.rl.recipes import count_of, makers, whole
@@ -230,9 +231,8 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             raise TypeError(msg) from error
         observations, replies = self._step(each, actions)
         infos: dict[str, Any] = {}
-        for index, parts in replies.items():
-            for part in parts:
-                infos = self._add_info(infos, part, index)
+        if replies:
+            infos = together(replies, self.num_envs, self._add_info)
         return observations, *self._arrays.results(), infos
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:  # noqa: ANN401
@@ -492,12 +492,8 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         return slots.copy() if self.copy else slots.batch()
 
     def _infos(self, replies: Sequence[Any]) -> dict[str, Any]:
-        infos: dict[str, Any] = {}
-        for index, parts in enumerate(replies):
-            if parts is not None:
-                for part in parts:
-                    infos = self._add_info(infos, part, index)
-        return infos
+        said = {index: parts for index, parts in enumerate(replies) if parts}
+        return together(said, self.num_envs, self._add_info)
 
 
 def _each(replies: Sequence[Any]) -> list[Infos]:
