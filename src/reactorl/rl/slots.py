@@ -77,9 +77,9 @@ def make_slots(space: Space, count: int, allocate: Allocate = np.zeros) -> Slots
         count: How many environments.
         allocate: Makes an array of zeros, with a shape and a type.
     """
-    kind = concatenate.dispatch(type(space))
-    if kind is concatenate.dispatch(spaces.Box):
+    if is_array_like(space):
         return _ArraySlots(space, count, allocate)
+    kind = concatenate.dispatch(type(space))
     if kind is concatenate.dispatch(spaces.Dict):
         assert isinstance(space, spaces.Dict)
         return _DictSlots(
@@ -89,6 +89,11 @@ def make_slots(space: Space, count: int, allocate: Allocate = np.zeros) -> Slots
         assert isinstance(space, spaces.Tuple)
         return _TupleSlots([make_slots(sub, count, allocate) for sub in space.spaces])
     return _ObjectSlots(space, count)
+
+
+def is_array_like(space: Space) -> bool:
+    """Return whether a batch of a space's values is one array."""
+    return concatenate.dispatch(type(space)) is concatenate.dispatch(spaces.Box)
 
 
 class _ArraySlots:

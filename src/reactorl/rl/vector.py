@@ -21,6 +21,7 @@ from reactorl.rl.placement import choose_placement
 from reactorl.rl.recipes import count_of, makers, whole
 from reactorl.rl.resetting import check_options, ids_of, mask_for, seeds_for
 from reactorl.rl.seat import Rules
+from reactorl.rl.slots import is_array_like
 from reactorl.rl.stations import PoolHost
 from reactorl.rl.vector_spaces import VectorSpaces
 
@@ -180,6 +181,7 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         found = VectorSpaces.of(all_of_them, self.observation_mode)
         self.single_action_space = found.single_action
         self.action_space = found.action
+        self._acts_by_row = is_array_like(self.action_space)
         self.single_observation_space = found.single_observation
         self.observation_space = found.observation
         # A restart shows the last observation: it must be where nobody changes it.
@@ -222,7 +224,10 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         """
         self._check_open()
         try:
-            each = list(iterate(self.action_space, actions))
+            if self._acts_by_row and type(actions) is np.ndarray:
+                each = list(actions)  # what follows does the same, and takes longer
+            else:
+                each = list(iterate(self.action_space, actions))
         except TypeError as error:
             msg = (
                 f"actions is {actions!r}; it has an action for each of the "
