@@ -79,8 +79,8 @@ def examine(main: type[Reactor] | Reactor, faults: Faults) -> Program | None:
     draft = Draft()
     with collector_paused():
         _Elaboration(draft, faults).run(main)
-    # Loops of a program of which something is missing are loops of all of it.
-    return draft.freeze(faults)
+        # Loops of a program of which something is missing are loops of all of it.
+        return draft.freeze(faults)
 
 
 def sketch(

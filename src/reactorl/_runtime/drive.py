@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
+from reactorl._program.collector import collector_paused
 from reactorl._runtime.live import Live
 from reactorl._runtime.options import TraceDetail, make_options
 from reactorl._runtime.run import as_program
@@ -324,20 +325,21 @@ def drive(
 
     The options are those of ``run``.
     """
-    program = as_program(main)
-    options = make_options(
-        program,
-        workers=workers,
-        fast=fast,
-        timeout=timeout,
-        keepalive=True,
-        seed=seed,
-        start_time=start_time,
-        trace=trace,
-        check=check,
-        freeze=freeze,
-        stay_home=stay_home,
-        shuffle=shuffle,
-        timing=timing,
-    )
-    return Session(Live(program, options, at_start=at_start), at_end)
+    with collector_paused():
+        program = as_program(main)
+        options = make_options(
+            program,
+            workers=workers,
+            fast=fast,
+            timeout=timeout,
+            keepalive=True,
+            seed=seed,
+            start_time=start_time,
+            trace=trace,
+            check=check,
+            freeze=freeze,
+            stay_home=stay_home,
+            shuffle=shuffle,
+            timing=timing,
+        )
+        return Session(Live(program, options, at_start=at_start), at_end)

@@ -116,8 +116,9 @@ class Live:
             if self.options.check
             else None
         )
-        for node in self.program.reactions:
-            self._add_body(node, checker)
+        with collector_paused():
+            for node in self.program.reactions:
+                self._add_body(node, checker)
         self._watchdogs.begin(self._instances)
         if self._at_start is not None:
             self._watch = Watch(self.program, self.options, self.session)

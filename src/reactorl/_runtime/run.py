@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reactorl._decl.reactor import Reactor
+from reactorl._program.collector import collector_paused
 from reactorl._program.elaborate import elaborate
 from reactorl._program.program import Program
 from reactorl._program.rules import check_main_has_no_ports
@@ -88,27 +89,28 @@ def run(
         AccessError: A body touched what its reaction does not declare.
         KeyboardInterrupt: Ctrl-C; reactors were torn down, threads ended.
     """
-    program = as_program(main)
-    check_main_has_no_ports(program)
-    options = make_options(
-        program,
-        workers=workers,
-        fast=fast,
-        timeout=timeout,
-        keepalive=keepalive,
-        seed=seed,
-        start_time=start_time,
-        trace=trace,
-        check=check,
-        freeze=freeze,
-        stay_home=stay_home,
-        shuffle=shuffle,
-        timing=timing,
-    )
     noted = None if record is False else Recording()
-    if replay is not None and not isinstance(replay, Recording):
-        replay = Recording.load(replay)
-    live = Live(program, options, record=noted, replay=replay, at_start=at_start)
+    with collector_paused():
+        program = as_program(main)
+        check_main_has_no_ports(program)
+        options = make_options(
+            program,
+            workers=workers,
+            fast=fast,
+            timeout=timeout,
+            keepalive=keepalive,
+            seed=seed,
+            start_time=start_time,
+            trace=trace,
+            check=check,
+            freeze=freeze,
+            stay_home=stay_home,
+            shuffle=shuffle,
+            timing=timing,
+        )
+        if replay is not None and not isinstance(replay, Recording):
+            replay = Recording.load(replay)
+        live = Live(program, options, record=noted, replay=replay, at_start=at_start)
     ended: Result | None = None
     try:
         if live.start() == "running":
