@@ -51,8 +51,8 @@ METHOD = """\
 - Start-up, the first rounds and a warm-up are not timed, nor the first rounds of a
   turn; nothing is printed in timed parts; every environment has a seed of its own.
 - The C library keeps memory that is given back to it, in the processes of all engines
-  alike. Else chance would decide whether an array of 10 MiB goes back to the system, and
-  to get it again takes longer than to copy it.
+  alike. Else chance would decide whether an array of 10 MiB goes back to the system,
+  and to get it again takes longer than to copy it.
 - Before and after each slice a small piece of work is timed on all cores at once.
   Where it took longer than usual, somebody else was there, and the slice is left out
   if enough others remain. {calm:.0%} of all slices were calm.

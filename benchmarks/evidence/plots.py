@@ -122,6 +122,8 @@ def _draw_lines(
         axes.set_xscale("log")
     if len(places) <= 8:
         axes.set_xticks(places, [names.get(x) or f"{x:,g}" for x in places])
+        if names:  # words, some of which are close to each other
+            axes.tick_params("x", rotation=45)
         axes.minorticks_off()
     for name, points in lines.items():
         engine = ENGINES[name]
