@@ -95,7 +95,7 @@ GROUPS = (
         ),
         # What building takes is measured once per process.
         repeats=5,
-        slices=4,
+        slices=12,
     ),
     # Xronos takes ten seconds and more to build this many: once is enough.
     _group("many_reactors", FEW, ("xronos",), repeats=1, slices=4),

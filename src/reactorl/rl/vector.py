@@ -58,8 +58,8 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         wrappers: What to put around each environment, if ``env`` is an id.
         autoreset_mode: When an environment whose episode ended is reset.
         observation_mode: How observation spaces are batched, as in ``SyncVectorEnv``.
-        copy: Whether observations are returned as a copy. If not, the arrays that are
-            returned change with the next step.
+        copy: Whether observations are the caller's own, as a copy is. If not, arrays
+            that were returned change with the next step.
         workers: How many threads or processes; None: what helps.
         placement: ``"thread"``: in this process; ``"process"``: in others, for
             environments that are not safe to run beside each other, or that are
