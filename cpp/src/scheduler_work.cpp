@@ -16,10 +16,15 @@ constexpr Time kMillisecond = 1'000'000;
 constexpr Time kWorthAlert = 5 * kMicrosecond;
 constexpr Time kWorthAsleep = 15 * kMicrosecond;
 constexpr Time kWorthLocked = 300 * kMicrosecond;
-/// How long a worker without work looks out before it leaves the host and sleeps. With
-/// more workers than cores it would only keep the core from one that has work.
-constexpr int kLooks = 400;
+/// How often a worker without work looks for some before it leaves the host. With more
+/// workers than cores it would only keep the core from one that has work.
+constexpr int kLooks = 100;
 constexpr int kLooksCrowded = 4;
+/// How long it goes on looking from outside before it sleeps: longer than most reactions
+/// of a wide tag take, as the last of them is what it waits for. Outside it keeps nobody
+/// waiting who must stop all threads of the host.
+constexpr Time kLookOut = 300 * kMicrosecond;
+constexpr int kLooksPerGlance = 16;
 /// How long it leaves reactions to the worker that they are at home with.
 constexpr int kPoliteLooks = 16;
 constexpr Time kNap = 50 * kMillisecond;
@@ -154,6 +159,17 @@ auto Scheduler::wait_for_work(Worker& worker) -> ReactionId {
     for (int j = 0; j < 8; ++j) pause_briefly();
   }
   host_.leave(worker.id);
+  if (const bool patient = !options_.one_at_a_time && !crowded_; patient) {
+    const Time until = Clock::ticks_now() + kLookOut;
+    for (int i = 0; !ready_.finished(); ++i) {
+      if (const ReactionId r = seek(false); r != kNone) {
+        host_.enter(worker.id);
+        return r;
+      }
+      for (int j = 0; j < 8; ++j) pause_briefly();
+      if (i % kLooksPerGlance == 0 && Clock::ticks_now() >= until) break;
+    }
+  }
   idle_.fetch_add(1);
   const std::uint32_t seen = changed_.epoch();
   ReactionId found = kNone;  // looked for once more, now that others would tell
