@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reactorl import ReactorlError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["EnvFailure", "SharedStateError", "stamped"]
 
@@ -64,30 +67,31 @@ class EnvFailure(ReactorlError):
         return text
 
 
-def stamped(reply: Any, tag: str) -> Any:  # noqa: ANN401
+def stamped(reply: Any, tag: Callable[[], str]) -> Any:  # noqa: ANN401
     """Return a reply whose failures say at which tag they happened.
 
     Args:
         reply: A failure; or infos, where the log of a restart becomes a text; or what
             an environment with several agents says, whose infos are by agent.
-        tag: The tag at which it was given; empty: somebody else will say.
+        tag: Returns the tag at which it was given; asked only if something failed.
     """
-    if not tag:
+    if type(reply) is tuple:
+        for info in reply:
+            if "failure" in info or "final_info" in info:
+                return tuple([_stamped_info(info, tag) for info in reply])
         return reply
     if isinstance(reply, EnvFailure):
-        return reply.at(tag)
-    if type(reply) is tuple:
-        return tuple([_stamped_info(info, tag) for info in reply])
+        return reply.at(tag())
     if getattr(reply, "restarted", False):
         infos = {agent: _stamped_info(each, tag) for agent, each in reply.infos.items()}
         return reply._replace(infos=infos)
     return reply
 
 
-def _stamped_info(info: dict[str, Any], tag: str) -> dict[str, Any]:
+def _stamped_info(info: dict[str, Any], tag: Callable[[], str]) -> dict[str, Any]:
     failure = info.get("failure")
     if isinstance(failure, EnvFailure):
-        info = {**info, "failure": str(failure.at(tag))}
+        info = {**info, "failure": str(failure.at(tag()))}
     final = info.get("final_info")
     if type(final) is dict and isinstance(final.get("failure"), EnvFailure):
         info = {**info, "final_info": _stamped_info(final, tag)}

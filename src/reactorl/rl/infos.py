@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from reactorl.rl.seat import Info, Infos
+    from reactorl.rl.slots import Array
 
     Add = Callable[[dict[str, Any], Any, int], dict[str, Any]]
     """Adds the info of one environment: Gymnasium's ``VectorEnv._add_info``."""
@@ -46,15 +48,16 @@ def _table(infos: Sequence[Info], count: int) -> dict[str, Any] | None:
     """
     if len(infos) != count:
         return None
-    names = list(infos[0])
+    names = tuple(infos[0])
     for info in infos:
-        if list(info) != names:
+        if tuple(info) != names:
             return None
     found: dict[str, Any] = {}
-    columns = zip(*(info.values() for info in infos), strict=True)
+    columns = zip(*[info.values() for info in infos], strict=True)
+    everybody = _everybody(count)
     for name, column in zip(names, columns, strict=True):
         kind = type(column[0])
-        if kind not in PLAIN or set(map(type, column)) != {kind}:
+        if kind not in PLAIN or list(map(type, column)).count(kind) != count:
             return None
         if name == "final_obs" or str(name).startswith("_"):
             return None  # they mean something else
@@ -62,5 +65,11 @@ def _table(infos: Sequence[Info], count: int) -> dict[str, Any] | None:
             found[name] = np.array(column, dtype=kind)
         except OverflowError:
             return None
-        found[f"_{name}"] = np.ones(count, np.bool_)
+        found[f"_{name}"] = everybody.copy()
     return found
+
+
+@cache
+def _everybody(count: int) -> Array:
+    """Return that all of them said something; not to be changed."""
+    return np.ones(count, np.bool_)

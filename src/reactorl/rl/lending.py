@@ -24,12 +24,12 @@ HOME: Final = 0
 class Lease:
     """What all arrays that show a batch have in common; it goes with the last one."""
 
-    __slots__ = ("__array_interface__", "_array", "_give_back")
+    __slots__ = ("__array_struct__", "_array", "_give_back")
 
     def __init__(self, array: Array, give_back: Callable[[], None]) -> None:
         self._array = array  # the memory lives as long as somebody can see it
         self._give_back = give_back
-        self.__array_interface__: dict[str, Any] = array.__array_interface__
+        self.__array_struct__: Any = array.__array_struct__
 
     def __del__(self) -> None:
         """Give the batch back, on whatever thread the last array was let go."""

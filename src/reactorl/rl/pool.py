@@ -255,8 +255,7 @@ class Pool:
         return batch, self._tagged(replies)
 
     def _tagged(self, replies: list[Any]) -> list[Reply]:
-        tag = str(self.tag)
-        return [stamped(reply, tag) for reply in replies]
+        return [stamped(reply, lambda: str(self.tag)) for reply in replies]
 
     def _choice(self) -> tuple[int, ...] | None:
         """Return the next batch; None if that is not decided yet."""

@@ -87,8 +87,13 @@ class Group(Reactor):
         assert self.company is not None
         replies = self.company.obey(self.command.value)
         if replies:
-            tag = str(self.tag)
-            self.reply.set({i: stamped(reply, tag) for i, reply in replies.items()})
+            self.reply.set(
+                {i: stamped(reply, self.when) for i, reply in replies.items()}
+            )
+
+    def when(self) -> str:
+        """Return the current tag, as failures show it."""
+        return str(self.tag)
 
     @reaction(shutdown)
     def close(self) -> None:
@@ -123,7 +128,11 @@ class Solo(Reactor):
         seat.land(command.place)
         reply = company.one(command, seat)
         if reply is not None:
-            self.reply.set({seat.index: stamped(reply, str(self.tag))})
+            self.reply.set({seat.index: stamped(reply, self.when)})
+
+    def when(self) -> str:
+        """Return the current tag, as failures show it."""
+        return str(self.tag)
 
     def find(self) -> tuple[Company, Seat]:
         """Find the environment that a group has made."""

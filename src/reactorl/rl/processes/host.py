@@ -68,7 +68,7 @@ class Crew(Reactor):
     @reaction(gather, sources=[command], effects=[reply])
     def collect(self) -> None:
         """Wait for the reply."""
-        replies = self.team.collect(self.command.value, str(self.tag))
+        replies = self.team.collect(self.command.value, lambda: str(self.tag))
         if replies:
             self.reply.set(replies)
 

@@ -27,7 +27,7 @@ class ProcessStation:
     def obey(self, command: Command) -> dict[int, Any]:
         """Let all of them obey."""
         self._team.post(command)
-        return self._team.collect(command, "")
+        return self._team.collect(command, None)
 
     def one(self, index: int, command: Command) -> Any:  # noqa: ANN401
         """Let one of them obey."""

@@ -18,7 +18,7 @@ from reactorl.rl.processes.messages import IDLE, OBEY, ONE, REVIVE, STEP, Loss, 
 from reactorl.rl.processes.packing import packed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from reactorl.rl.arrays import Arrays
     from reactorl.rl.commands import Command, Description
@@ -98,8 +98,15 @@ class Team:
         except ProcessLostError as error:
             return self._after_loss(command, error, only=index).get(index)
 
-    def collect(self, command: Command, tag: str) -> dict[int, Any]:
-        """Wait for the replies; start the process anew if it is lost and may be."""
+    def collect(
+        self, command: Command, tag: Callable[[], str] | None
+    ) -> dict[int, Any]:
+        """Wait for the replies; start the process anew if it is lost and may be.
+
+        Args:
+            command: What was asked for.
+            tag: Returns the tag for failures; None: somebody else will say.
+        """
         try:
             replies = self._received()
         except ProcessLostError as error:
@@ -107,6 +114,8 @@ class Team:
         if isinstance(command, Describe):
             for index, reply in replies.items():
                 self.link.names[index] = getattr(reply, "name", self.link.names[index])
+        if tag is None:
+            return replies
         return {index: stamped(reply, tag) for index, reply in replies.items()}
 
     def _received(self) -> dict[int, Any]:
