@@ -89,6 +89,7 @@ def main(request: dict[str, Any]) -> None:
         line.say(interpreter_facts() | {"packages": packages()})
         return
     engine = ENGINES[request["engine"]]
+    os.environ.update(engine.environ)  # read when it is imported
     with closing:
         line.say("up")
         while asked := line.hear():

@@ -26,6 +26,7 @@ class Engine:
         about: What it is, for the page.
         needs: Modules without which it cannot run.
         options: What implementations read.
+        environ: What its processes have in their environment.
         colour: Of the Okabe-Ito palette.
         marker: Of lines; so that colour is not all that tells engines apart.
         hatch: Of bars, likewise.
@@ -39,6 +40,7 @@ class Engine:
     about: str
     needs: Sequence[str] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
+    environ: Mapping[str, str] = field(default_factory=dict)
     colour: str = "#000000"
     marker: str = "o"
     hatch: str = ""
@@ -182,6 +184,10 @@ _ALL = (
         "ray",
         "Ray Compiled Graphs: a fixed graph of actors over shared-memory channels",
         needs=("ray", "numpy"),
+        # The first round makes shared memory for all answers, which takes longer than
+        # the 10 seconds of the default if these are large: docs.ray.io,
+        # ray-core/compiled-graph/troubleshooting.html.
+        environ={"RAY_CGRAPH_get_timeout": "300", "RAY_CGRAPH_submit_timeout": "300"},
         colour=ORANGE,
         marker="v",
         hatch="||",

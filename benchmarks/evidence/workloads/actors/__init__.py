@@ -76,7 +76,7 @@ def _large(count: int) -> Case:
         x=count,
         pace={
             "smoke": Pace(compared=2, slices=2, seconds=0.001),
-            "quick": Pace(compared=3, slices=8, seconds=0.04),
+            "quick": Pace(compared=3, slices=6, seconds=0.04),
             "full": Pace(compared=3, sets=5, slices=20, seconds=0.1),
         },
     )
@@ -139,7 +139,7 @@ WORKLOAD = Workload(
     absent=ABSENT,
     pace={
         "smoke": Pace(compared=3, slices=2, seconds=0.001),
-        "quick": Pace(compared=50, slices=15, seconds=0.02),
+        "quick": Pace(compared=50, slices=8, seconds=0.02),
         "full": Pace(compared=50, sets=5, slices=40, seconds=0.03),
     },
     claims=_claims,

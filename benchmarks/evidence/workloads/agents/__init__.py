@@ -104,7 +104,7 @@ WORKLOAD = Workload(
     },
     pace={
         "smoke": Pace(compared=50, slices=2, seconds=0.001),
-        "quick": Pace(compared=50, slices=12, seconds=0.02),
+        "quick": Pace(compared=50, slices=8, seconds=0.02),
         "full": Pace(compared=1_000, sets=5, slices=30, seconds=0.03),
     },
     claims=_claims,

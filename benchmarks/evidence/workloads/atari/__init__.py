@@ -159,7 +159,7 @@ WORKLOAD = Workload(
     params={"smoke": {"envs": 2}},
     pace={
         "smoke": Pace(compared=5, slices=2, seconds=0.001),
-        "quick": Pace(compared=20, slices=8, seconds=0.05),
+        "quick": Pace(compared=20, slices=6, seconds=0.05),
         "full": Pace(compared=300, sets=5, slices=15, seconds=0.15),
     },
     claims=_claims,

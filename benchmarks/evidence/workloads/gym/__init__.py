@@ -119,7 +119,7 @@ WORKLOAD = Workload(
     params={"smoke": {"envs": 3}},
     pace={
         "smoke": Pace(compared=30, slices=2, seconds=0.001),
-        "quick": Pace(compared=100, slices=12, seconds=0.02),
+        "quick": Pace(compared=100, slices=8, seconds=0.02),
         "full": Pace(compared=1_000, sets=5, slices=40, seconds=0.03),
     },
     claims=_claims,

@@ -125,7 +125,7 @@ WORKLOAD = Workload(
     absent=ABSENT,
     pace={
         "smoke": Pace(compared=3, slices=2, seconds=0.001),
-        "quick": Pace(compared=10, slices=15, seconds=0.02),
+        "quick": Pace(compared=10, slices=8, seconds=0.02),
         "full": Pace(compared=10, sets=3, slices=30, seconds=0.03),
     },
     params={"smoke": {"actors": 4}},

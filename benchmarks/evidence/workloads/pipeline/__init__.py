@@ -26,10 +26,10 @@ TITLES = {
 }
 EFFORTS: dict[str, tuple[Effort, ...]] = {
     "light": ("smoke", "full"),
-    "heavy": ("quick", "full"),
+    "heavy": ("full",),
     STRAGGLER: ("smoke", "quick", "full"),
 }
-STEPS = {"light": 1_600, "heavy": 1_600, STRAGGLER: 200}
+STEPS = {"light": 1_600, "heavy": 1_600, STRAGGLER: 800}
 """Of environments, in a round."""
 OURS = ("ours-ft", "pipelined-ft", "ours-gil", "pipelined-gil")
 ENGINES = {
@@ -49,7 +49,7 @@ ABOUT = """\
 Training with a declared lag of one round: rollouts use weights that are a round older
 and work side by side with the learner, where without a lag they take turns. DQN on 16
 CartPoles, with few updates and with so many that learning takes as long as collecting;
-and four environments in Python (0.2 ms a step), the first of which takes 20 times as
+and 16 environments in Python (0.2 ms a step), the first of which takes 20 times as
 long in every 50th step, with learning that takes half as long as collecting. The plain
 loop is one in the manner of CleanRL, with JAX and a SyncVectorEnv. Times are per step
 of one environment, learning included.
@@ -146,7 +146,7 @@ WORKLOAD = Workload(
     },
     pace={
         "smoke": Pace(compared=1, slices=1, seconds=0.001),
-        "quick": Pace(compared=1, slices=6, seconds=0.1),
+        "quick": Pace(compared=1, slices=5, seconds=0.1),
         "full": Pace(compared=1, sets=5, slices=15, seconds=0.15),
     },
     claims=_claims,

@@ -14,13 +14,13 @@ from reactorl.rl.training.flow import Flow
 from reactorl.rl.training.replay import ReplayPlan
 
 SEED = 1
-NUM_ENVS = 4
+NUM_ENVS = 16
 STEPS = 50
 TURNS = 2_000
 """Of a loop in a step: about 0.2 ms."""
 SLOWER, EVERY = 20, 50
 """The first environment takes 20 times as long in every 50th step."""
-BATCH, UPDATES = 128, 60
+BATCH, UPDATES = 128, 240
 """Learning then takes about half as long as collecting."""
 FOREVER = 10**9
 

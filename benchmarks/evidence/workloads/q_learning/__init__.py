@@ -44,8 +44,9 @@ a network 3-32-2 (Adam, rate 0.01, gamma 0.99), whose target is copied every ten
 round. All engines do the same updates with the same NumPy code: final weights are
 compared bit by bit. Where the paper takes the oldest steps of the buffer, the batch is
 drawn at random, with the same seed in every engine; nothing is printed or saved. The
-limit is what the rollouts alone take when two threads play them and never meet. The
-time is that of a round, from a training of {ROUNDS} rounds (fewer in quick runs).
+limit is what the rollouts alone take when two threads play them and never meet, with
+the weights that the same training had in each round. The time is that of a round, from
+a training of {ROUNDS} rounds (fewer in quick runs).
 """
 
 

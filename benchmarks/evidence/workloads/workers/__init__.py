@@ -75,7 +75,7 @@ WORKLOAD = Workload(
     },
     pace={
         "smoke": Pace(compared=2, slices=2, seconds=0.001),
-        "quick": Pace(compared=20, slices=10, seconds=0.03),
+        "quick": Pace(compared=20, slices=6, seconds=0.03),
         "full": Pace(compared=20, sets=8, slices=12, seconds=0.05),
     },
     params={"smoke": {"turns": 40}},
