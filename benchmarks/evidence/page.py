@@ -20,7 +20,7 @@ from benchmarks.evidence.workloads import NAMES, load
 from benchmarks.runtime.results import Results
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from benchmarks.evidence.claims import Claim
     from benchmarks.evidence.store import Run
@@ -183,7 +183,7 @@ def _workload(outcome: Outcome, run: Run, pictures: Mapping[str, Sequence[str]])
     parts += (f"{picture}\n" for picture in pictures.get(workload.name, ()))
     remarks = [
         f"- {ENGINES[name].title}: {why}"
-        for name, why in workload.absent.items()
+        for name, why in (*workload.absent.items(), *_partly(outcome))
         if name in run.asked
     ]
     remarks += [
@@ -202,6 +202,14 @@ def _workload(outcome: Outcome, run: Run, pictures: Mapping[str, Sequence[str]])
     if remarks:
         parts.append("\n".join(remarks) + "\n")
     return "\n".join(parts)
+
+
+def _partly(outcome: Outcome) -> Iterator[tuple[str, str]]:
+    """Yield engines that some of the cases shown do not have, and why."""
+    workload = outcome.workload
+    for name, why in workload.partly.items():
+        if any(name not in workload.engines_of(case) for case in outcome.cases()):
+            yield name, why
 
 
 def _times(outcome: Outcome, cases: Sequence[Case]) -> str:

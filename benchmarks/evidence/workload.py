@@ -90,6 +90,7 @@ class Workload:
         engines: Which module implements it for which engine, named from
             ``benchmarks.evidence.workloads``: ``actors.ours``.
         absent: Why an engine has no implementation, where that may surprise.
+        partly: Why an engine is not in all cases; for each that is not.
         incomparable: Why an engine cannot compute the same bits as the others.
         pace: How much is measured, by effort.
         params: Params that depend on the effort; added to those of cases.
@@ -108,6 +109,7 @@ class Workload:
     pace: Mapping[Effort, Pace]
     unit: str = "round"
     absent: Mapping[str, str] = field(default_factory=dict)
+    partly: Mapping[str, str] = field(default_factory=dict)
     incomparable: Mapping[str, str] = field(default_factory=dict)
     params: Mapping[Effort, Mapping[str, Any]] = field(default_factory=dict)
     units: Callable[[Mapping[str, Any]], float] = lambda params: 1.0

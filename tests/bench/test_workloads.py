@@ -105,6 +105,18 @@ def test_declarations_are_whole(name: str) -> None:
             assert workload.pace_of(case, effort).sets >= 1
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_an_engine_that_some_cases_lack_has_a_reason(name: str) -> None:
+    workload = load(name)
+    lacking = {
+        engine
+        for case in workload.cases
+        for engine in workload.engines
+        if engine not in workload.engines_of(case)
+    }
+    assert set(workload.partly) == lacking
+
+
 @pytest.mark.parametrize(("workload", "engine"), PAIRS)
 def test_implementations_are_there(workload: str, engine: str) -> None:
     from importlib.util import find_spec

@@ -156,6 +156,9 @@ WORKLOAD = Workload(
     cases=tuple(_case(game, kind) for kind in (RAW, PREPARED) for game in GAMES),
     engines=ENGINES,
     incomparable=INCOMPARABLE,
+    partly=dict.fromkeys(
+        NATIVE, "not with raw frames: it repeats actions for a fixed number of frames."
+    ),
     params={"smoke": {"envs": 2}},
     pace={
         "smoke": Pace(compared=5, slices=2, seconds=0.001),

@@ -71,6 +71,12 @@ CASES = (
     _case("300 MB", 33_107_200, ("full",), apart=True, slices=5, pipes=False),
     _case("500 MB", 61_072_000, ("full",), apart=True, slices=4, pipes=False),
 )
+WHY_WITHOUT_PIPES = " ".join(
+    f"With {case.title} its 16 processes, each with the message, the answer and what it "
+    f"is reading, need {case.x * THREE_EACH / 2**30:.0f} GiB."
+    for case in CASES
+    if case.engines and case.x is not None
+)
 
 
 def _claims(outcome: Outcome) -> list[Claim]:
@@ -104,18 +110,6 @@ def _plots(outcome: Outcome) -> list[Plot]:
     ]
 
 
-def _notes(outcome: Outcome) -> list[str]:
-    lacking = [case for case in outcome.cases() if "mp-pipes" not in case.engines]
-    lacking = [case for case in lacking if case.engines]
-    return [
-        f"With {case.title} there are no pipes: 16 processes that each hold the "
-        f"message, the answer and what they are reading need "
-        f"{case.x * THREE_EACH / 2**30:.0f} GiB."
-        for case in lacking
-        if case.x is not None
-    ]
-
-
 WORKLOAD = Workload(
     name="object_size",
     title="Object size",
@@ -123,6 +117,7 @@ WORKLOAD = Workload(
     cases=CASES,
     engines=ENGINES,
     absent=ABSENT,
+    partly={"mp-pipes": WHY_WITHOUT_PIPES},
     pace={
         "smoke": Pace(compared=3, slices=2, seconds=0.001),
         "quick": Pace(compared=10, slices=8, seconds=0.02),
@@ -131,5 +126,4 @@ WORKLOAD = Workload(
     params={"smoke": {"actors": 4}},
     claims=_claims,
     plots=_plots,
-    notes=_notes,
 )

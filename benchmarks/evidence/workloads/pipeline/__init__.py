@@ -139,6 +139,10 @@ WORKLOAD = Workload(
         "ray-actors": "without a lag that is declared, what it computes depends on "
         "timing.",
     },
+    partly=dict.fromkeys(
+        ("plain", "plain-ft"),
+        "not with a straggler, where a lag is compared with none.",
+    ),
     params={
         "smoke": {"repeated": 2},
         "quick": {"repeated": 3},

@@ -109,6 +109,10 @@ WORKLOAD = Workload(
         "ray-actors": "an actor is a process; there cannot be 10,000.",
         "ray-cgraph": "likewise.",
     },
+    partly={
+        "xronos": "not with 100,000 reactors: by what smaller programs took, it would "
+        "take minutes to build them.",
+    },
     units=_units,
     pace={
         "smoke": Pace(compared=2, slices=2, seconds=0.001),
