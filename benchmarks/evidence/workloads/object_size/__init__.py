@@ -72,8 +72,8 @@ CASES = (
     _case("500 MB", 61_072_000, ("full",), apart=True, slices=4, pipes=False),
 )
 WHY_WITHOUT_PIPES = " ".join(
-    f"With {case.title} its 16 processes, each with the message, the answer and what it "
-    f"is reading, need {case.x * THREE_EACH / 2**30:.0f} GiB."
+    f"With {case.title} its 16 processes, each with the message, the answer and what "
+    f"it is reading, need {case.x * THREE_EACH / 2**30:.0f} GiB."
     for case in CASES
     if case.engines and case.x is not None
 )
