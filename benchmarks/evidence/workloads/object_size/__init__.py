@@ -71,11 +71,14 @@ CASES = (
     _case("300 MB", 33_107_200, ("full",), apart=True, slices=5, pipes=False),
     _case("500 MB", 61_072_000, ("full",), apart=True, slices=4, pipes=False),
 )
-WHY_WITHOUT_PIPES = " ".join(
-    f"With {case.title} its 16 processes, each with the message, the answer and what "
-    f"it is reading, need {case.x * THREE_EACH / 2**30:.0f} GiB."
+TOO_LARGE = {
+    case.title: f"{case.x * THREE_EACH / 2**30:.0f} GiB"
     for case in CASES
     if case.engines and case.x is not None
+}
+WHY_WITHOUT_PIPES = (
+    f"not with {' and '.join(TOO_LARGE)}: 16 processes, each with the message, the "
+    f"answer and what it is reading, need {' and '.join(TOO_LARGE.values())}."
 )
 
 
