@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from reactorl.rl.recipes import Maker
     from reactorl.rl.seat import Rules, Seat
 
-GROUPS_PER_WORKER: Final = 2
+GROUPS_PER_WORKER: Final = 3
 LONG_STEP: Final = 15e-6
 """Seconds from which a step is worth to be handed out by itself."""
 TRIALS: Final = 10
