@@ -84,7 +84,8 @@ class Plan:
     Attributes:
         effort: How much of everything.
         turns: In order; all cases of a workload in a set follow one another.
-        left_out: Cases that this machine has too little memory for, and why.
+        left_out: Cases, or engines in a case, that this machine has too little memory
+            for, and why.
     """
 
     effort: Effort
@@ -125,19 +126,22 @@ def make_plan(
     left_out: dict[str, str] = {}
     for workload in workloads:
         for case in workload.cases_in(effort):
+            name = f"{workload.title}: {case.title}"
             if case.needs > memory:
-                left_out[f"{workload.title}: {case.title}"] = (
-                    f"it needs {case.needs / 2**30:.0f} GiB of memory, and "
-                    f"{memory / 2**30:.0f} GiB were free"
-                )
+                left_out[name] = _too_little(case.needs, memory)
                 continue
-            keys = {
-                engine: _key(workload, case, engine, effort, places[engine])
-                for engine in workload.engines_of(case)
-                if engine in engines
-                and engine in places
-                and places[engine].has(case.modules)
-            }
+            keys: dict[str, str] = {}
+            for engine in workload.engines_of(case):
+                if engine not in engines or engine not in places:
+                    continue
+                if not places[engine].has(case.modules):
+                    continue
+                needs = case.hungry.get(engine, 0)
+                if needs > memory:
+                    who = f"{name}, {ENGINES[engine].title}"
+                    left_out[who] = _too_little(needs, memory)
+                    continue
+                keys[engine] = _key(workload, case, engine, effort, places[engine])
             sets = workload.pace_of(case, effort).sets
             sets = sets if most_sets is None else min(sets, most_sets)
             turns += (
@@ -155,6 +159,13 @@ def make_plan(
         )
     )
     return Plan(effort, tuple(turns), left_out)
+
+
+def _too_little(needs: int, memory: int) -> str:
+    return (
+        f"it needs {needs / 2**30:.3g} GiB of memory, and {memory / 2**30:.3g} GiB "
+        "were free"
+    )
 
 
 def _phases(keys: Mapping[str, str]) -> list[dict[str, str]]:

@@ -57,6 +57,7 @@ class Case:
             memory side by side.
         needs: So many bytes of memory must be free; otherwise the case is left out,
             and the report says so.
+        hungry: Engines that need more, and how much: they alone are left out.
         line: Cases with equal ``line`` form one line of a plot.
         x: Where on that line.
         pace: Its own pace by effort, where the workload's does not suit.
@@ -71,6 +72,7 @@ class Case:
     engines: Sequence[str] = ()
     apart: bool = False
     needs: int = 0
+    hungry: Mapping[str, int] = field(default_factory=dict)
     line: str = ""
     x: float | None = None
     pace: Mapping[Effort, Pace] = field(default_factory=dict)

@@ -77,6 +77,23 @@ def test_every_measurement_is_planned_once() -> None:
         assert len(set(files)) == len(files)
 
 
+def test_an_engine_that_needs_too_much_memory_is_left_out_alone() -> None:
+    largest = load("object_size").cases[-1]
+    made = plan(memory=22 << 30)
+
+    engines = {
+        engine
+        for turn in made.turns
+        if turn.case.name == largest.name
+        for engine in turn.keys
+    }
+    assert engines == {"ours-ft", "plain", "ray-actors"}
+    assert made.left_out == {
+        "Object size: 500 MB, Ray Compiled Graphs": "it needs 23.2 GiB of memory, and "
+        "22 GiB were free"
+    }
+
+
 def test_a_case_that_needs_too_much_memory_is_left_out_with_the_reason() -> None:
     small = plan(memory=4 << 30)
 

@@ -21,16 +21,20 @@ ACTORS = 16
 LARGE = 10_000_000
 COPIES = 34
 """Objects that an engine may need at a time: 16 answers, as many on their way, two."""
-THREE_EACH = 16 * 3 + 17
-"""The same for pipes: each process has the message, the answer, and what it reads."""
+HUNGRY = {
+    # Each process has the message, the answer, and what it reads.
+    "mp-pipes": 16 * 3 + 17,
+    # Each actor has its last answer and the next; all of them and the message are in
+    # shared memory, and twice with the driver.
+    "ray-cgraph": 16 * 2 + 17 + 2,
+}
+"""Engines that need more of them."""
 
 ABOUT = """\
 The same with 16 actors and messages of different sizes: float64 arrays as in the
 paper, where what is called 300 MB has 33,107,200 numbers (265 MB) and what is called
 500 MB has 61,072,000 (489 MB).
 """
-
-WITHOUT_PIPES = [engine for engine in ENGINES if engine != "mp-pipes"]
 
 
 def _case(
@@ -39,7 +43,6 @@ def _case(
     efforts: Sequence[Effort],
     *,
     apart: bool = False,
-    pipes: bool = True,
     slices: int = 6,
 ) -> Case:
     size = floats * 8
@@ -49,9 +52,9 @@ def _case(
         title=name,
         params={"actors": ACTORS, "floats": floats},
         efforts=efforts,
-        engines=() if pipes else WITHOUT_PIPES,
         apart=apart,
-        needs=size * (THREE_EACH if pipes else COPIES) if apart else 0,
+        needs=size * COPIES if apart else 0,
+        hungry={e: size * count for e, count in HUNGRY.items()} if apart else {},
         line="size",
         x=size,
         pace={
@@ -68,17 +71,8 @@ CASES = (
     _case("100 KB", 12_800, ("full",)),
     _case("10 MB", 1_310_720, ("quick", "full"), slices=20),
     _case("100 MB", 13_107_200, ("full",), apart=True, slices=8),
-    _case("300 MB", 33_107_200, ("full",), apart=True, slices=5, pipes=False),
-    _case("500 MB", 61_072_000, ("full",), apart=True, slices=4, pipes=False),
-)
-TOO_LARGE = {
-    case.title: f"{case.x * THREE_EACH / 2**30:.0f} GiB"
-    for case in CASES
-    if case.engines and case.x is not None
-}
-WHY_WITHOUT_PIPES = (
-    f"not with {' and '.join(TOO_LARGE)}: 16 processes, each with the message, the "
-    f"answer and what it is reading, need {' and '.join(TOO_LARGE.values())}."
+    _case("300 MB", 33_107_200, ("full",), apart=True, slices=5),
+    _case("500 MB", 61_072_000, ("full",), apart=True, slices=4),
 )
 
 
@@ -120,7 +114,6 @@ WORKLOAD = Workload(
     cases=CASES,
     engines=ENGINES,
     absent=ABSENT,
-    partly={"mp-pipes": WHY_WITHOUT_PIPES},
     pace={
         "smoke": Pace(compared=3, slices=2, seconds=0.001),
         "quick": Pace(compared=10, slices=8, seconds=0.02),
