@@ -20,8 +20,8 @@ TURNS = 2_000
 """Of a loop in a step: about 0.2 ms."""
 SLOWER, EVERY = 20, 50
 """The first environment takes 20 times as long in every 50th step."""
-BATCH, UPDATES = 128, 240
-"""Learning then takes about half as long as collecting."""
+BATCH, UPDATES = 128, 400
+"""Learning then takes half as long as collecting: 90 and 190 ms, on one worker."""
 FOREVER = 10**9
 
 
