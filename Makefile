@@ -96,8 +96,10 @@ format: .venv/lint/.deps ## Format all code, and fix what can be fixed
 stubs: .venv/gil/.built ## Generate the extensions' type stubs anew
 	.venv/gil/bin/python -m nanobind.stubgen -m reactorl._core -p cpp/bind/stub.pat \
 	  -o src/reactorl/_core.pyi
-	.venv/gil/bin/python -m nanobind.stubgen -m reactorl.rl._pictures \
-	  -o src/reactorl/rl/_pictures.pyi
+	for name in _pictures _landing; do \
+	  .venv/gil/bin/python -m nanobind.stubgen -m reactorl.rl.$$name \
+	    -o src/reactorl/rl/$$name.pyi; \
+	done
 
 grammar: .venv/gil/.deps ## Generate the tables of the LF grammar anew
 	.venv/gil/bin/python tools/lf_grammar.py

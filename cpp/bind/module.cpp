@@ -44,6 +44,8 @@ class Session {
   [[nodiscard]] auto workers() const -> WorkerId { return plan_.workers; }
   [[nodiscard]] auto reactions() const -> std::size_t { return plan_.reactions.size(); }
   [[nodiscard]] auto serial() const -> std::uint64_t { return serial_; }
+  /// The slots that a driven step tells about.
+  std::vector<SlotId> outputs;
 
   void schedule_physical(TriggerId trigger, Time extra, PyObject* value) {
     // Only guards against the end of the run; held without calling into Python.
@@ -330,10 +332,12 @@ NB_MODULE(_core, m) {
       .def("start", [](Session& s) { return status_word(s.scheduler().start()); })
       .def("run", [](Session& s) { return status_word(s.scheduler().run()); })
       .def(
+          "set_outputs", [](Session& s, Ids slots) { s.outputs = std::move(slots); },
+          "slots"_a, "Say once what every step is to tell about.")
+      .def(
           "step",
           [](Session& s, Time delay,
-             const std::vector<std::pair<std::uint32_t, nb::object>>& inputs,
-             const std::vector<std::uint32_t>& outputs) {
+             const std::vector<std::pair<std::uint32_t, nb::object>>& inputs) {
             std::vector<std::pair<SlotId, Value>> values;
             values.reserve(inputs.size());
             for (const auto& [slot, value] : inputs) {
@@ -347,8 +351,8 @@ NB_MODULE(_core, m) {
             const Tag at = delayed(scheduler.tag(), delay);
             const Status status = scheduler.step(at, std::move(values));
             nb::list present;
-            for (std::size_t i = 0; i < outputs.size(); ++i) {
-              const std::uint32_t slot = outputs[i];
+            for (std::size_t i = 0; i < s.outputs.size(); ++i) {
+              const SlotId slot = s.outputs[i];
               if (scheduler.set_in(slot) <= before) continue;
               auto* v = static_cast<PyObject*>(scheduler.value(slot).get());
               present.append(
@@ -358,10 +362,9 @@ NB_MODULE(_core, m) {
             const Time time = tag.time - scheduler.clock().start_time();
             return nb::make_tuple(status_word(status), time, tag.microstep, present);
           },
-          "delay"_a, "inputs"_a, "outputs"_a,
-          nb::sig("def step(self, delay: int, inputs: Sequence[tuple[int, object]], "
-                  "outputs: Sequence[int]) -> tuple[str, int, int, "
-                  "list[tuple[int, object]]]"),
+          "delay"_a, "inputs"_a,
+          nb::sig("def step(self, delay: int, inputs: Sequence[tuple[int, object]]) -> "
+                  "tuple[str, int, int, list[tuple[int, object]]]"),
           "Run the tag that is `delay` from the last one, with these inputs. Returns the "
           "status, the tag, and which of the outputs were set, with their values.")
       .def("finish", [](Session& s) { return status_word(s.scheduler().finish()); })

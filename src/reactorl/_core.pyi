@@ -120,7 +120,10 @@ class Session:
 
     def run(self) -> str: ...
 
-    def step(self, delay: int, inputs: Sequence[tuple[int, object]], outputs: Sequence[int]) -> tuple[str, int, int, list[tuple[int, object]]]:
+    def set_outputs(self, slots: Sequence[int]) -> None:
+        """Say once what every step is to tell about."""
+
+    def step(self, delay: int, inputs: Sequence[tuple[int, object]]) -> tuple[str, int, int, list[tuple[int, object]]]:
         """
         Run the tag that is `delay` from the last one, with these inputs. Returns the status, the tag, and which of the outputs were set, with their values.
         """

@@ -15,7 +15,11 @@ PATTERNS = ROOT / "cpp" / "bind" / "stub.pat"
 
 @pytest.mark.parametrize(
     ("module", "options"),
-    [("reactorl._core", ("-p", str(PATTERNS))), ("reactorl.rl._pictures", ())],
+    [
+        ("reactorl._core", ("-p", str(PATTERNS))),
+        ("reactorl.rl._pictures", ()),
+        ("reactorl.rl._landing", ()),
+    ],
 )
 def test_the_stub_is_up_to_date(
     module: str, options: tuple[str, ...], tmp_path: Path

@@ -85,14 +85,15 @@ class Session:
             name: [slots[c] for c in port.channels]
             for name, port in (*self._inputs.items(), *self._outputs.items())
         }
-        self._output_slots: list[int] = []
+        output_slots: list[int] = []
         self._output_names: list[tuple[str, int | None, int]] = []
         for name, port in self._outputs.items():
             slots_here = self._channels[name]
             for place, slot in enumerate(slots_here):
                 at = None if port.width is None else place
-                self._output_slots.append(slot)
+                output_slots.append(slot)
                 self._output_names.append((name, at, len(slots_here)))
+        live.session.set_outputs(output_slots)
         self._result: Result | None = None
         self._open = False
         self._failed = False
@@ -192,9 +193,7 @@ class Session:
         values = self._slots({**inputs, **named} if inputs else named)
         delay = nanoseconds(after) if after else 0
         try:
-            status, time, microstep, present = self._live.session.step(
-                delay, values, self._output_slots
-            )
+            status, time, microstep, present = self._live.session.step(delay, values)
             self._live.after(status)
         except BaseException:
             self._failed = True  # it was heard here; there is nothing to finish
@@ -232,7 +231,7 @@ class Session:
                 msg = f"input {name!r} is a multiport"
                 raise WidthError(msg, self._inputs[name].where, "Use step(...) for it.")
             slot = self._channels[name][0]
-        delay, outputs = nanoseconds(after) if after else 0, self._output_slots
+        delay = nanoseconds(after) if after else 0
         run, by_name = self._live.session.step, self._by_name
 
         def push(value: Any = None) -> dict[str, Any]:  # noqa: ANN401
@@ -240,7 +239,7 @@ class Session:
                 self.step()  # says so
             try:
                 values = [] if slot is None else [(slot, value)]
-                status, _, _, present = run(delay, values, outputs)
+                status, _, _, present = run(delay, values)
                 if status != "running":
                     self._live.after(status)
             except BaseException:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from reactorl.rl.slots import Array, Space
 
 
+Actions: TypeAlias = "Sequence[Any] | Mapping[int, Any] | Array"
+"""One for each environment, by index."""
 Deed: TypeAlias = Literal["step", "reset", "ask"]
 """What a command does with an environment: this decides what its loss means."""
 
@@ -66,7 +68,7 @@ class Step(Asking):
     """Step with these actions, by index. Nobody changes it."""
 
     deed: ClassVar[Deed] = "step"
-    actions: Sequence[Any] | Mapping[int, Any]
+    actions: Actions
     batch: Any = None
     """All of them, as they were given."""
     is_shared: bool = False

@@ -12,9 +12,9 @@ from reactorl.rl.lending import HOME
 from reactorl.rl.seat import Seat
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
-    from reactorl.rl.commands import Command
+    from reactorl.rl.commands import Actions, Command
     from reactorl.rl.hang import Guard
     from reactorl.rl.recipes import Maker
     from reactorl.rl.seat import Infos, Rules
@@ -50,7 +50,7 @@ class Company:
             except EnvFailure as failure:
                 self.unmade[index] = failure
 
-    def step(self, actions: Sequence[Any] | Mapping[int, Any]) -> Replies:
+    def step(self, actions: Actions) -> Replies:
         """Step all of them."""
         replies: Replies = {}
         for seat in self.seats:

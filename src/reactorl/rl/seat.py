@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
+from reactorl.rl._landing import ENDED, GOES_ON, LEFT, Landing
 from reactorl.rl.commands import Description
 from reactorl.rl.failures import EnvFailure
 from reactorl.rl.hang import HangGuard, unguarded
@@ -173,6 +174,14 @@ class Seat:
         self._reward = arrays.rewards[mine]
         self._terminated = arrays.terminations[mine]
         self._truncated = arrays.truncations[mine]
+        rows = None if arrays.spares else slots.rows(self.index)
+        if rows is None:
+            self._take, self._take_first = _leave, _leave
+        else:
+            results = self._reward, self._terminated, self._truncated
+            # In the same-step mode the end of an episode is seen in the infos alone.
+            landing = Landing(rows, *results, ends=not self._same_step)
+            self._take, self._take_first = landing.take, landing.take_first
 
     def land(self, place: int) -> None:
         """Let observations land at a place of the arrays from now on."""
@@ -208,9 +217,17 @@ class Seat:
         self.steps += 1
         try:
             if self._plain:
-                obs, reward, terminated, truncated, info = self.env.step(action)
+                result = self.env.step(action)
             else:
-                obs, reward, terminated, truncated, info = self._checked_step(action)
+                result = self._checked_step(action)
+            # Most steps are done with this; what follows is for all others.
+            landed = self._take(result)
+            if landed == GOES_ON:
+                return ()
+            if landed == ENDED:
+                self._ended = True
+                return ()
+            obs, reward, terminated, truncated, info = result
             ended = terminated or truncated
             self._reward[0] = reward
             self._terminated[0] = terminated
@@ -306,12 +323,22 @@ class Seat:
         if self._newborn_seed is not None and given.get("seed") is None:
             given = {**given, "seed": self._newborn_seed}
         self._newborn_seed = None
-        obs, info = self._guard(partial(self.env.reset, **given))
-        if self._rules.check_nan:
-            _refuse_nan(obs, "observation")
+        reset: Callable[..., tuple[Any, Info]] = self._checked_reset
+        if self._plain:
+            reset = self.env.reset
+        result = reset(**given)
+        if self._take_first(result):
+            return {}
+        obs, info = result
         _refuse_no_dict(info)
         self._put(obs)
         return info
+
+    def _checked_reset(self, **given: Any) -> tuple[Any, ...]:  # noqa: ANN401
+        result = self._guard(partial(self.env.reset, **given))
+        if self._rules.check_nan:
+            _refuse_nan(result[0], "observation")
+        return result
 
     def _autoreset(self) -> Infos:
         info = self._reset()
@@ -437,6 +464,10 @@ def env_name(env: object) -> str:
     if env is None:
         return "not made yet"
     return type(getattr(env, "unwrapped", env)).__name__
+
+
+def _leave(result: object) -> int:
+    return LEFT
 
 
 def _put_all_or_nothing(put: Put, before: Callable[[], Any], value: object) -> None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     Array: TypeAlias = np.ndarray[Any, Any]
     Allocate: TypeAlias = Callable[[tuple[int, ...], DTypeLike], Array]
     Put: TypeAlias = Callable[[Any], None]
+    Rows: TypeAlias = Array | tuple[Array, ...]
 
 LARGEST: Final = 2**63 - 1
 
@@ -42,6 +43,12 @@ class Slots(Protocol):
 
         It raises ``SlotError`` if the observation does not fit, and leaves the others'
         slots alone.
+        """
+
+    def rows(self, index: int) -> Rows | None:
+        """Return where one environment's observation is, if all of it is in arrays.
+
+        That is an array, or a tuple of arrays, as the observation is.
         """
 
     def batch(self) -> Any:  # noqa: ANN401
@@ -107,8 +114,7 @@ class _ArraySlots:
         self._array = allocate((count, *space.shape), space.dtype)
 
     def writer(self, index: int) -> Put:
-        # Every environment has its own objects: threads do not share counts of them.
-        row = self._array[index : index + 1].reshape(self._array.shape[1:])
+        row = self._row(index)
         shape, dtype = tuple(row.shape), row.dtype
         copy_to, array_type = np.copyto, np.ndarray
         is_whole_number = not shape and dtype == np.int64
@@ -133,6 +139,14 @@ class _ArraySlots:
                 raise SlotError(msg) from None
 
         return put
+
+    def _row(self, index: int) -> Array:
+        # Every environment has its own objects: threads do not share counts of them.
+        return self._array[index : index + 1].reshape(self._array.shape[1:])
+
+    def rows(self, index: int) -> Array | None:
+        is_plain = self._array.dtype.isnative and self._array.dtype.kind in "biuf"
+        return self._row(index) if is_plain else None
 
     def batch(self) -> Array:
         return self._array
@@ -176,6 +190,9 @@ class _DictSlots:
                 put_part(part)
 
         return put
+
+    def rows(self, index: int) -> None:
+        return None
 
     def batch(self) -> dict[str, Any]:
         return {key: part.batch() for key, part in self._parts.items()}
@@ -223,6 +240,11 @@ class _TupleSlots:
 
         return put
 
+    def rows(self, index: int) -> tuple[Array, ...] | None:
+        rows = [part.rows(index) for part in self._parts]
+        arrays = tuple(row for row in rows if isinstance(row, np.ndarray))
+        return arrays if len(arrays) == len(rows) else None
+
     def batch(self) -> tuple[Any, ...]:
         return tuple(part.batch() for part in self._parts)
 
@@ -261,6 +283,9 @@ class _ObjectSlots:
             objects[index] = value
 
         return put
+
+    def rows(self, index: int) -> None:
+        return None
 
     def batch(self) -> Any:  # noqa: ANN401
         self._out = concatenate(self._space, self._objects, self._out)

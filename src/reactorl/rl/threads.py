@@ -10,10 +10,10 @@
     replies <--- solo[0..m).reply
 
 Several environments share a reactor, so that handing out work costs little even where
-a step is short; there are more reactors than workers, so that no worker waits long. An
-environment is made at the start tag and closed at the final one, by its home worker.
-In between it is stepped there, too, unless that worker is busy while another has
-nothing to do; ``pin`` rules that out.
+a step is short; where there are many, there are more reactors than workers, so that no
+worker waits long. An environment is made at the start tag and closed at the final one,
+by its home worker. In between it is stepped there, too, unless that worker is busy
+while another has nothing to do; ``pin`` rules that out.
 
 Where steps turn out to be long, each is handed out by itself: then no worker waits
 longer than for one of them. That changes who does it, and nothing of what comes of it.
@@ -55,6 +55,8 @@ if TYPE_CHECKING:
     from reactorl.rl.seat import Rules, Seat
 
 GROUPS_PER_WORKER: Final = 3
+WORTH_A_GROUP: Final = 8
+"""Environments with short steps; a group of fewer costs more than it evens out."""
 LONG_STEP: Final = 15e-6
 """Seconds from which a step is worth to be handed out by itself."""
 TRIALS: Final = 10
@@ -179,6 +181,13 @@ class Threads(Reactor):
             self.connect(self.solo.reply, self.replies)
 
 
+def group_count(envs: int, threads: int) -> int:
+    """Return in how many groups environments step, as long as their steps are short."""
+    if threads == 1:
+        return 1
+    return min(GROUPS_PER_WORKER * threads, max(threads, envs // WORTH_A_GROUP))
+
+
 class ThreadHost:
     """Environments on the runtime's workers; the caller is one of these.
 
@@ -199,7 +208,7 @@ class ThreadHost:
     ) -> None:
         self._count = len(makers)
         threads = min(cores() if workers is None else workers, self._count)
-        size = 1 if threads == 1 else min(GROUPS_PER_WORKER * threads, self._count)
+        size = group_count(self._count, threads)
         self._stack = ExitStack()
         guard: Callable[[], Guard] = no_guard
         if rules.timeout is not None:

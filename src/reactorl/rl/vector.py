@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from reactorl import Tag
     from reactorl.rl.batches import Batches
-    from reactorl.rl.commands import Command, Description, Reply
+    from reactorl.rl.commands import Actions, Command, Description, Reply
     from reactorl.rl.host import Host
     from reactorl.rl.placement import Placement
     from reactorl.rl.pool import Batching
@@ -223,9 +223,10 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
                 stepped; what they did is lost.
         """
         self._check_open()
+        each: Actions
         try:
-            if self._acts_by_row and type(actions) is np.ndarray:
-                each = list(actions)  # what follows does the same, and takes longer
+            if self._acts_by_row and type(actions) is np.ndarray and actions.ndim:
+                each = actions  # whoever steps an environment takes its row
             else:
                 each = list(iterate(self.action_space, actions))
         except TypeError as error:
@@ -465,7 +466,7 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
 
     def _step(
         self,
-        each: list[Any],
+        each: Actions,
         actions: Any,  # noqa: ANN401
     ) -> tuple[Any, dict[int, Any]]:
         """Step all environments; raise what the first one that failed says.
@@ -477,7 +478,7 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             msg = f"{len(each)} actions for {self.num_envs} environments"
             raise ValueError(msg)
         try:
-            place = self._lending.place()
+            place = self._lending.place() if self._arrays.spares else HOME
             replies = self._host.step(Step(each, actions, place=place))
         except KeyboardInterrupt:
             self.close()  # nobody knows how far they came

@@ -38,9 +38,9 @@ from reactorl.rl.processes.packing import packed, unpacked
 from reactorl.rl.seat import Rules
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable
 
-    from reactorl.rl.commands import Command
+    from reactorl.rl.commands import Actions, Command
     from reactorl.rl.hang import Guard
     from reactorl.rl.processes.messages import Loss, Place, Progress
     from reactorl.rl.seat import Infos, Seat
@@ -81,7 +81,7 @@ class RemoteCompany(Company):
         # An environment may keep its action: it must not change with the memory.
         return self.step(self._actions.copy())
 
-    def step(self, actions: Sequence[Any] | Mapping[int, Any]) -> dict[int, Any]:
+    def step(self, actions: Actions) -> dict[int, Any]:
         """Step all, and let the parent see which one is at work."""
         assert self._progress is not None
         cells, cell = self._progress.cells, self._cell
