@@ -78,7 +78,7 @@ class EnvBlock:
         Raises:
             EnvFailure: One failed.
         """
-        replies = self._company.step(list(actions))
+        replies = self._company.step(actions)
         self._scores += self.arrays.rewards
         self._lengths += 1
         if not replies:
