@@ -76,3 +76,30 @@ TEST(without_a_run_alone_the_others_tell) {
 
   CHECK_EQ(costs.alone(0), 5'000);
 }
+
+TEST(a_run_that_waited_is_not_what_a_reaction_takes_alone) {
+  Costs costs(1);
+  for (int run = 0; run < 5; ++run) costs.stop(0, 2'000'000);
+  costs.stop(0, 60'000'000'000);  // somebody looked at it for a minute
+
+  CHECK(costs.alone(0) >= 2'000'000 && costs.alone(0) <= 8'000'000);
+}
+
+TEST(if_it_waited_at_first_the_next_run_corrects_that) {
+  Costs costs(1);
+  costs.stop(0, 2'000'000);
+  costs.stop(0, 60'000'000'000);
+  costs.stop(0, 2'000'000);
+
+  CHECK(costs.alone(0) >= 2'000'000 && costs.alone(0) <= 8'000'000);
+}
+
+TEST(what_takes_longer_from_now_on_is_found_out_in_a_few_runs) {
+  Costs costs(1);
+  for (int run = 0; run < 5; ++run) costs.stop(0, 0);
+  for (int run = 0; run < 20; ++run) costs.stop(0, 50'000'000);
+  CHECK(costs.alone(0) > 49'000'000 && costs.alone(0) <= 50'000'000);
+
+  for (int run = 0; run < 20; ++run) costs.stop(0, 3'000);
+  CHECK(costs.alone(0) >= 3'000 && costs.alone(0) < 3'100);
+}

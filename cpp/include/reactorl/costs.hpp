@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -45,7 +46,7 @@ class Costs {
     // The first run often pays for imports and caches: replace it, then average.
     e.recent = e.measured.get() <= 2 ? spent : e.recent + (spent - e.recent) / 4;
     if (!shared) {
-      e.alone = ++e.runs_alone <= 2 ? spent : e.alone + (spent - e.alone) / 2;
+      e.alone = ++e.runs_alone <= 2 ? spent : halfway(e.alone, spent);
     }
   }
   /// Instead of `stop`, where the time may be that of waiting for an interpreter lock:
@@ -68,6 +69,18 @@ class Costs {
   }
 
  private:
+  /// A run that took many times as long as usual waited for something, and that says
+  /// nothing about the next one. It must not be remembered as what work costs: shared
+  /// work would seem to pay, and be shared, so that nobody measures it alone again.
+  static constexpr Time kSurprise = 4;
+  static constexpr Time kLeast = 1'000;
+
+  [[nodiscard]] static auto halfway(Time usual, Time spent) -> Time {
+    const Time from = std::min(usual, kSurprise * std::max(spent, kLeast));
+    const Time to = std::min(spent, kSurprise * std::max(usual, kLeast));
+    return from + (to - from) / 2;
+  }
+
   std::vector<Entry> entries_;
 };
 

@@ -127,7 +127,7 @@ WORKLOAD = Workload(
     params={"smoke": {"rollouts": 2, "steps": 10, "batch": 16}},
     pace={
         "smoke": Pace(compared=1, whole=12),
-        "quick": Pace(compared=2, whole=8),
+        "quick": Pace(compared=5, whole=10),
         "full": Pace(compared=5, sets=3, whole=ROUNDS),
     },
     claims=_claims,
