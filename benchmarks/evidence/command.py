@@ -18,7 +18,7 @@ from benchmarks.evidence.engines import ENGINES
 from benchmarks.evidence.environments import places
 from benchmarks.evidence.measuring import Case, Company
 from benchmarks.evidence.outcome import disagreements, headline
-from benchmarks.evidence.plan import make_plan
+from benchmarks.evidence.plan import make_plan, nothing_is_done
 from benchmarks.evidence.progress import Display
 from benchmarks.evidence.store import Run, Store, StoreError
 from benchmarks.evidence.workloads import NAMES, load
@@ -73,8 +73,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--sets",
         type=_count,
         metavar="N",
-        help="at most so many sets of processes for each case; a later run with more "
-        "measures only those that are missing",
+        help="measure at most so many sets of processes for each case; sets that were "
+        "measured before count, too, and a later run with more adds what is missing",
     )
     parser.add_argument(
         "--fresh", action="store_true", help="measure again what was measured before"
@@ -165,7 +165,10 @@ def measure(
     for name, why in missing.items():
         display.complain(f"{name} is missing: {why}")
     effort: Effort = options.effort
-    plan = make_plan(workloads, asked, homes, effort, free_memory(), options.sets)
+    is_done = nothing_is_done if options.fresh else store.is_done
+    plan = make_plan(
+        workloads, asked, homes, effort, free_memory(), options.sets, is_done
+    )
     machine = machine_facts()
     facts = {name: place.facts for name, place in homes.items()}
     store.begin(

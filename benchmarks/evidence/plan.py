@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.evidence.engines import ENGINES
@@ -11,7 +12,7 @@ from benchmarks.evidence.fingerprints import value_digest, workload_digest
 from benchmarks.evidence.outcome import job_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from benchmarks.evidence.environments import Place
     from benchmarks.evidence.workload import Case, Effort, Workload
@@ -104,6 +105,12 @@ class Plan:
             yield stint
 
 
+def nothing_is_done(turn: Turn) -> bool:
+    """Return that it has to be measured."""
+    del turn
+    return False
+
+
 def make_plan(
     workloads: Sequence[Workload],
     engines: Collection[str],
@@ -111,6 +118,7 @@ def make_plan(
     effort: Effort,
     memory: int,
     most_sets: int | None = None,
+    is_done: Callable[[Turn], bool] = nothing_is_done,
 ) -> Plan:
     """Return what to measure.
 
@@ -121,6 +129,8 @@ def make_plan(
         effort: How much.
         memory: So many bytes are free.
         most_sets: At most so many sets of a case; None: as workloads say.
+        is_done: Tells what was measured before: further sets of that belong to the
+            plan, too, as they are there already.
     """
     turns: list[Turn] = []
     left_out: dict[str, str] = {}
@@ -142,13 +152,12 @@ def make_plan(
                     left_out[who] = _too_little(needs, memory)
                     continue
                 keys[engine] = _key(workload, case, engine, effort, places[engine])
-            sets = workload.pace_of(case, effort).sets
-            sets = sets if most_sets is None else min(sets, most_sets)
-            turns += (
-                Turn(workload, case, effort, number, sets, group)
-                for number in range(sets)
-                for group in _phases(keys)
-            )
+            every = workload.pace_of(case, effort).sets
+            sets = every if most_sets is None else min(every, most_sets)
+            for number, group in product(range(every), _phases(keys)):
+                turn = Turn(workload, case, effort, number, sets, group)
+                if number < sets or is_done(turn):
+                    turns.append(turn)
     order = {workload.name: index for index, workload in enumerate(workloads)}
     turns.sort(
         key=lambda turn: (

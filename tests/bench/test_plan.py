@@ -6,11 +6,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchmarks.evidence.environments import Place
-from benchmarks.evidence.plan import make_plan
+from benchmarks.evidence.plan import make_plan, nothing_is_done
 from benchmarks.evidence.workloads import NAMES, load
 
 if TYPE_CHECKING:
-    from benchmarks.evidence.plan import Plan
+    from collections.abc import Callable
+
+    from benchmarks.evidence.plan import Plan, Turn
     from benchmarks.evidence.workload import Effort
 
 ENGINES = ["ours-ft", "plain", "ray-actors", "ray-cgraph"]
@@ -24,10 +26,11 @@ def plan(
     ours: str = "1",
     memory: int = PLENTY,
     most_sets: int | None = None,
+    is_done: Callable[[Turn], bool] = nothing_is_done,
 ) -> Plan:
     places = {engine: Place("python", facts, ours) for engine in ENGINES}
     workloads = [load(name) for name in ("actors", "object_size")]
-    return make_plan(workloads, ENGINES, places, effort, memory, most_sets)
+    return make_plan(workloads, ENGINES, places, effort, memory, most_sets, is_done)
 
 
 def test_quiet_engines_take_turns_and_restless_ones_are_alone() -> None:
@@ -68,6 +71,20 @@ def test_fewer_sets_are_the_first_of_all() -> None:
 
     assert {turn.number for turn in plan(most_sets=2).turns} == {0, 1}
     assert some.items() < whole.items()
+
+
+def test_sets_that_were_measured_before_count_beyond_those_asked_for() -> None:
+    def was_measured(turn: Turn) -> bool:
+        return turn.workload.name == "actors" and turn.number < 3 and not turn.phase
+
+    turns = plan("full", most_sets=1, is_done=was_measured).turns
+
+    numbers = {
+        name: {t.number for t in turns if t.workload.name == name and not t.phase}
+        for name in ("actors", "object_size")
+    }
+    assert numbers == {"actors": {0, 1, 2}, "object_size": {0}}
+    assert {turn.number for turn in turns if turn.phase} == {0}
 
 
 def test_every_measurement_is_planned_once() -> None:
