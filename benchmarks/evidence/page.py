@@ -33,10 +33,11 @@ CALM_ENOUGH = 0.5
 INTRODUCTION = """\
 # Benchmarks
 
-ReactoRL beside Ray and today's peers, measured side by side in one run on one machine.
+ReactoRL beside Ray and today's peers, on one machine: the engines of a workload take
+turns within a set. Sets of workloads follow one another, in one call or in several.
 The workloads are those of the paper that compared Lingua Franca with Ray (SPAA 2024),
 and some more. This page is made by `reactorl bench` from what it measured: no number
-here is typed by hand. To repeat it: `make bench ARGS="{effort}"` in a clone.
+in a table is typed by hand. To repeat it: `make bench ARGS="{effort}"` in a clone.
 """
 METHOD = """\
 ## How it was measured
