@@ -74,6 +74,20 @@ TEST(behind_a_lock_a_second_processor_shows_that_it_pays) {
   CHECK(shared(gain, releasing, 1'000, now) > 980);
 }
 
+TEST(behind_a_lock_one_poor_measurement_is_noise_if_two_processors_were_busy) {
+  Gain gain(true);
+  Time now = 0;
+  const Gain::Phase releasing{.alone = 3 * kMs / 2, .together = kMs, .busy = 2 * kMs};
+  const Gain::Phase disturbed{.alone = 3 * kMs / 2, .together = 2 * kMs, .busy = 3 * kMs};
+  settle(gain, now);
+  for (int time = 0; time < 3; ++time) {
+    CHECK_EQ(shared(gain, disturbed, 3, now), 3);
+    CHECK_EQ(shared(gain, releasing, 9, now), 9);
+  }
+
+  CHECK(shared(gain, disturbed, 10'000, now) < 50);
+}
+
 TEST(behind_a_lock_threads_that_take_turns_gain_nothing_though_estimates_vary) {
   Gain gain(true);
   Time now = 0;

@@ -50,8 +50,10 @@ class Gain {
     }
     // Somebody compiled or imported something: that says nothing about sharing.
     if (phase.together / kAbsurd > phase.alone) return;
-    // Without a lock it nearly always pays, and a single poor measurement is noise.
-    if (!one_at_a_time_ && ++poor_ < kNoise) return;
+    // Where workers compute at the same time it nearly always pays, and a single poor
+    // measurement is noise. Behind a lock the processors tell.
+    const bool at_once = !one_at_a_time_ || processors(phase) > kAtOnce;
+    if (at_once && ++poor_ < kNoise) return;
     const Time pause = phase.together * pause_;
     resume_at_ = add_time(now, one_at_a_time_ ? pause : std::min(pause, kLongest));
     pause_ = std::min(2 * pause_, one_at_a_time_ ? kLongestPauseLocked : kLongestPause);
@@ -60,6 +62,7 @@ class Gain {
 
  private:
   static constexpr double kPaid = 0.95;
+  static constexpr double kAtOnce = 1.4;
   static constexpr std::uint32_t kNoise = 4;
   static constexpr std::uint32_t kRefresh = 256;
   static constexpr Time kAbsurd = 10;
@@ -73,14 +76,18 @@ class Gain {
     return static_cast<double>(a) / static_cast<double>(b);
   }
 
+  /// How many processors a phase kept busy.
+  [[nodiscard]] static auto processors(const Phase& phase) -> double {
+    return ratio(phase.busy, phase.together);
+  }
+
   /// Behind a lock it pays only for reactions that release it. How long work takes alone
   /// is a guess where work varies, and a little more processor time may just be the cost
   /// of passing the lock to and fro. So a gain must show in both, or very clearly in one.
   [[nodiscard]] static auto paid_behind_lock(const Phase& phase) -> bool {
-    const double processors = ratio(phase.busy, phase.together);
     const double gain = ratio(phase.alone, phase.together);
-    if (processors > 1.4) return gain > 1.1;   // they computed at the same time
-    if (processors < 0.7) return gain > 1.05;  // they waited outside at the same time
+    if (processors(phase) > kAtOnce) return gain > 1.1;
+    if (processors(phase) < 0.7) return gain > 1.05;  // they waited outside at once
     return gain > 1.5;
   }
 
