@@ -92,14 +92,13 @@ class Case:
 
     def run(self) -> None:
         """Measure it."""
-        jobs = self._turn.jobs()
-        for group in [[job] for job in jobs] if self._turn.case.apart else [jobs]:
-            for job in group:
+        for party in self._turn.parties():
+            for job in party:
                 self._begin(job)
             for _ in range(self._slices):
-                for job in group:
+                for job in party:
                     self._slice(job)
-            for job in group:
+            for job in party:
                 self._end(job)
 
     def _begin(self, job: Job) -> None:

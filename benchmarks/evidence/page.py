@@ -197,9 +197,12 @@ def _workload(outcome: Outcome, run: Run, pictures: Mapping[str, Sequence[str]])
         for what, why in run.left_out.items()
         if what.startswith(f"{workload.title}: ")
     ]
-    apart = [case.title for case in outcome.cases() if case.apart]
-    if apart:
-        remarks.append(f"- Engines one after another: {', '.join(apart)}.")
+    large = [case.title for case in outcome.cases() if case.needs]
+    if large:
+        remarks.append(
+            "- As many engines take turns as have room in memory, in the order of the "
+            f"table: {', '.join(large)}."
+        )
     if remarks:
         parts.append("\n".join(remarks) + "\n")
     return "\n".join(parts)

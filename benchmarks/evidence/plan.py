@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from benchmarks.runtime.job import Job
 
 INSTALLERS = ("pip", "setuptools")
+SHARED = 0.8
+"""This part of the free memory is for engines that take turns: what they need is an
+estimate, and its error grows with their number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,8 @@ class Turn:
     """How many there are of this case."""
     keys: Mapping[str, str]
     """What is measured, by engine: a fingerprint of all that could change it."""
+    memory: int
+    """So many bytes are free for all processes together."""
 
     @property
     def label(self) -> str:
@@ -59,6 +64,19 @@ class Turn:
     def jobs(self) -> list[Job]:
         """Return what is measured, in the order of turns."""
         return [job_of(self.workload.name, self.case.name, e) for e in self.keys]
+
+    def parties(self) -> list[list[Job]]:
+        """Return who takes turns with whom: those that have room at a time."""
+        parties: list[list[Job]] = []
+        room = 0
+        for job in self.jobs():
+            needs = self.case.needs_of(job.engine)
+            if not parties or needs > room:
+                parties.append([])
+                room = int(self.memory * SHARED)
+            parties[-1].append(job)
+            room -= needs
+        return parties
 
     def files(self) -> list[str]:
         """Return the names of the files that it makes."""
@@ -146,7 +164,7 @@ def make_plan(
                     continue
                 if not places[engine].has(case.modules):
                     continue
-                needs = case.hungry.get(engine, 0)
+                needs = case.needs_of(engine)
                 if needs > memory:
                     who = f"{name}, {ENGINES[engine].title}"
                     left_out[who] = _too_little(needs, memory)
@@ -155,7 +173,7 @@ def make_plan(
             every = workload.pace_of(case, effort).sets
             sets = every if most_sets is None else min(every, most_sets)
             for number, group in product(range(every), _phases(keys)):
-                turn = Turn(workload, case, effort, number, sets, group)
+                turn = Turn(workload, case, effort, number, sets, group, memory)
                 if number < sets or is_done(turn):
                     turns.append(turn)
     order = {workload.name: index for index, workload in enumerate(workloads)}

@@ -53,10 +53,9 @@ class Case:
         params: What ``run`` gets; values that JSON has.
         efforts: In which efforts it is measured.
         engines: Only these engines; all of the workload if empty.
-        apart: Engines are measured one after another, as they would need too much
-            memory side by side.
-        needs: So many bytes of memory must be free; otherwise the case is left out,
-            and the report says so.
+        needs: So many bytes of memory each engine needs, where that matters: as many
+            engines take turns as have room at a time. If there is none for one, the
+            case is left out, and the report says so.
         hungry: Engines that need more, and how much: they alone are left out.
         line: Cases with equal ``line`` form one line of a plot.
         x: Where on that line.
@@ -70,13 +69,16 @@ class Case:
     params: Mapping[str, Any]
     efforts: Sequence[Effort] = EFFORTS
     engines: Sequence[str] = ()
-    apart: bool = False
     needs: int = 0
     hungry: Mapping[str, int] = field(default_factory=dict)
     line: str = ""
     x: float | None = None
     pace: Mapping[Effort, Pace] = field(default_factory=dict)
     modules: Sequence[str] = ()
+
+    def needs_of(self, engine: str) -> int:
+        """Return how many bytes of memory an engine needs."""
+        return max(self.needs, self.hungry.get(engine, 0))
 
 
 @dataclass(frozen=True, slots=True)

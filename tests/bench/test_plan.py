@@ -119,6 +119,17 @@ def test_a_case_that_needs_too_much_memory_is_left_out_with_the_reason() -> None
     assert all(turn.case.name != "500MB" for turn in small.turns)
 
 
+def test_as_many_engines_take_turns_as_have_room_in_memory() -> None:
+    def parties(case: str, memory: int) -> list[list[str]]:
+        turns = [t for t in plan(memory=memory).turns if t.case.name == case]
+        return [[job.engine for job in party] for party in turns[0].parties()]
+
+    gib = 1 << 30
+    assert parties("300MB", 22 * gib) == [["ours-ft", "plain"]]
+    assert parties("300MB", 20 * gib) == [["ours-ft"], ["plain"]]
+    assert parties("10MB", gib) == [["ours-ft", "plain"]]  # so little that none counts
+
+
 def test_keys_change_with_code_and_packages_but_not_with_the_installer() -> None:
     def keys(made: Plan) -> list[str]:
         return [key for turn in made.turns for key in turn.keys.values()]

@@ -24,8 +24,8 @@ LIMIT_FACTOR = 1.15
 
 ENGINES = {
     "ours-ft": "actors.ours",
+    "free": "actors.free",  # takes turns with it where memory has room for two only
     "ours-gil": "actors.ours",
-    "free": "actors.free",
     "plain": "actors.plain",
     "plain-ft": "actors.plain",
     "ray-actors": "actors.ray_actors",

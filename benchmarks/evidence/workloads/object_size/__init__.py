@@ -42,7 +42,7 @@ def _case(
     floats: int,
     efforts: Sequence[Effort],
     *,
-    apart: bool = False,
+    huge: bool = False,
     slices: int = 6,
 ) -> Case:
     size = floats * 8
@@ -52,9 +52,8 @@ def _case(
         title=name,
         params={"actors": ACTORS, "floats": floats},
         efforts=efforts,
-        apart=apart,
-        needs=size * COPIES if apart else 0,
-        hungry={e: size * count for e, count in HUNGRY.items()} if apart else {},
+        needs=size * COPIES if huge else 0,
+        hungry={e: size * count for e, count in HUNGRY.items()} if huge else {},
         line="size",
         x=size,
         pace={
@@ -70,9 +69,9 @@ CASES = (
     _case("1 KB", 128, ("smoke", "quick", "full")),
     _case("100 KB", 12_800, ("full",)),
     _case("10 MB", 1_310_720, ("quick", "full"), slices=20),
-    _case("100 MB", 13_107_200, ("full",), apart=True, slices=8),
-    _case("300 MB", 33_107_200, ("full",), apart=True, slices=5),
-    _case("500 MB", 61_072_000, ("full",), apart=True, slices=4),
+    _case("100 MB", 13_107_200, ("full",), huge=True, slices=8),
+    _case("300 MB", 33_107_200, ("full",), huge=True, slices=5),
+    _case("500 MB", 61_072_000, ("full",), huge=True, slices=4),
 )
 
 
