@@ -45,10 +45,10 @@ METHOD = """\
 - Every engine has a virtual environment of its own with pinned packages, and for each
   workload a process of its own, used the way its documentation recommends.
 - The processes of all engines live side by side and take turns: one works for a slice,
-  the others wait; so what disturbs the machine disturbs neighbours alike. Cases whose
-  memory does not allow that are marked: there engines follow one another. So do, in
-  every case, engines that do not wait quietly ({restless}): they come right
-  after the others, or they would take the processor from whoever has the turn.
+  the others wait; so what disturbs the machine disturbs neighbours alike. Cases where
+  memory has no room for all of them are marked. Engines that do not wait quietly
+  ({restless}) come right after the others in every case, or they would
+  take the processor from whoever has the turn.
 - Start-up, the first rounds and a warm-up are not timed, nor the first rounds of a
   turn; nothing is printed in timed parts; every environment has a seed of its own.
 - The C library keeps memory that is given back to it, in the processes of all engines
@@ -270,7 +270,7 @@ def _machine(run: Run) -> str:
         ("memory", f"{machine['memory_gib']} GiB"),
         ("system", machine["system"]),
         (
-            "load average at the start",
+            "load average at the start, the highest of all calls",
             ", ".join(f"{value:.2f}" for value in machine["load_average"]),
         ),
     ]

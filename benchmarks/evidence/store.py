@@ -138,11 +138,16 @@ class Store:
                 "continues where it stopped."
             )
             raise StoreError(msg)
-        for name, key in run.files.items():
+        loads = [
             self._read_one(self._measurements / name, key, results)
+            for name, key in run.files.items()
+        ]
+        # The last call may have measured nothing: what counts is when somebody did.
+        run.machine["load_average"] = max(loads, default=run.machine["load_average"])
         return run, results
 
-    def _read_one(self, path: Path, key: str, results: Results) -> None:
+    def _read_one(self, path: Path, key: str, results: Results) -> list[float]:
+        """Add what a file has to the results; returns the load when it was begun."""
         content = _read(path)
         if content.get("key") != key:
             msg = (
@@ -151,11 +156,12 @@ class Store:
             )
             raise StoreError(msg)
         try:
+            load: list[float] = content["machine"]["load_average"]
             if "failure" in content:
                 fields = content["failure"]
                 fields["job"] = Job(**fields["job"])
                 results.failures.append(Failure(**fields))
-                return
+                return load
             fields = content["measurement"]
             fields["job"] = Job(**fields["job"])
             for name in ("seconds", "cpu", "calm"):
@@ -168,6 +174,7 @@ class Store:
         except (KeyError, TypeError, ValueError) as error:
             raise StoreError(_damaged(path, str(error))) from None
         results.measurements.append(measurement)
+        return load
 
 
 def _write(path: Path, content: object) -> None:

@@ -67,6 +67,23 @@ def test_a_measurement_without_a_field_is_damaged(results: Path, field: str) -> 
         Store(results).read()
 
 
+def test_the_load_that_counts_is_that_of_calls_which_measured(results: Path) -> None:
+    machine = json.loads((results / ONE).read_text())["machine"]
+    change(results / ONE, machine=machine | {"load_average": [7.5, 2.0, 1.0]})
+    change(results / "run.json", machine=machine | {"load_average": [9.0, 2.0, 1.0]})
+
+    run, _ = Store(results).read()
+
+    assert run.machine["load_average"] == [7.5, 2.0, 1.0]
+
+
+def test_a_measurement_without_a_machine_is_damaged(results: Path) -> None:
+    change(results / ONE, machine={})
+
+    with pytest.raises(StoreError, match="load_average"):
+        Store(results).read()
+
+
 def test_a_measurement_without_slices_is_damaged(results: Path) -> None:
     content = json.loads((results / ONE).read_text())["measurement"]
     change(results / ONE, measurement={**content, "seconds": [], "calm": []})
