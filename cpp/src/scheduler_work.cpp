@@ -82,6 +82,7 @@ void Scheduler::run_reactions() {
   Time by_others = 0;
   for (WorkerId w = 0; w < plan_.workers; ++w) {
     if (w > 0) by_others += workers_[w].shared_cost;
+    phase.together -= std::exchange(workers_[w].solo, 0);
     phase.alone += std::exchange(workers_[w].shared_cost, 0);
     phase.busy += std::exchange(workers_[w].shared_busy, 0);
   }
@@ -205,8 +206,13 @@ void Scheduler::execute(Worker& worker, ReactionId reaction) {
     const bool missed =
         deadline != kNoDeadline &&
         (deadline == 0 || host_.late(reaction, add_time(now_.time, deadline)));
-    const bool shared = pool_ && pool_->is_open();
+    const bool open = pool_ && pool_->is_open();
+    // The last reaction of a tag has nobody beside it, however many could be: it says
+    // nothing about sharing, and if it waits, a phase would seem not to have paid.
+    const bool solo = open && options_.one_at_a_time && ready_.outstanding() == 1;
+    const bool shared = open && !solo;
     if (shared) worker.shared_cost += costs_.alone(reaction);
+    if (solo) leave_phase(worker);
     worker.reaction = reaction;
     if (options_.trace) worker.notes.begin(trace_key(plan.level, reaction), missed);
     bool ok = true;
@@ -220,6 +226,7 @@ void Scheduler::execute(Worker& worker, ReactionId reaction) {
     }
     if (options_.trace) worker.notes.end(ports_, host_, log_.kept());
     worker.reaction = kNone;
+    if (solo) rejoin_phase(worker);
     if (!ok) {
       const std::uint64_t key = trace_key(plan.level, reaction);
       std::uint64_t least = failed_at_.load();
@@ -246,6 +253,16 @@ auto Scheduler::invoke(Worker& worker, ReactionId reaction, bool missed, bool sh
   }
   if (timings_) timings_->note(worker.id, {epoch_, reaction, missed, begin, end});
   return ok;
+}
+
+void Scheduler::leave_phase(Worker& worker) {
+  worker.solo -= Clock::ticks_now();
+  worker.shared_busy += Clock::thread_busy();
+}
+
+void Scheduler::rejoin_phase(Worker& worker) {
+  worker.solo += Clock::ticks_now();
+  worker.shared_busy -= Clock::thread_busy();
 }
 
 void Scheduler::consider_help(LevelId level) {

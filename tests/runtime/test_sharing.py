@@ -9,6 +9,7 @@ import pytest
 
 from reactorl import (
     Input,
+    MultiInput,
     Output,
     Reactor,
     Timer,
@@ -67,6 +68,51 @@ def test_reactions_that_wait_outside_overlap(workers: int, expected: int) -> Non
 
     assert overlap.most == expected
     assert (result.shared_tags > 2) == (workers > 1)
+
+
+class Answerer(Reactor):
+    """Answers after a wait outside the interpreter."""
+
+    tick = Timer(0, msec(1))
+    answer = Output[int]()
+
+    @reaction(tick, effects=[answer])
+    def wait(self) -> None:
+        time.sleep(0.004)
+        self.answer.set(self.bank_index)
+
+
+class Gatherer(Reactor):
+    """Gathers answers; at every tenth tag it takes its time, as one that saves does."""
+
+    answers = MultiInput[int]()
+    gathered: list[list[int]] = param()
+
+    @reaction(answers)
+    def gather(self) -> None:
+        self.gathered.append(self.answers.values())
+        if len(self.gathered) % 10 == 0:
+            time.sleep(0.1)
+
+
+class Gathering(Reactor):
+    """Four that could wait at once, and who waits for all of them."""
+
+    gathered: list[list[int]] = param()
+    each = bank(Answerer, width=4)
+    gatherer = Gatherer(gathered=gathered)
+
+    def build(self) -> None:
+        self.connect(self.each.answer, self.gatherer.answers)
+
+
+def test_what_runs_alone_at_the_end_does_not_make_sharing_seem_poor() -> None:
+    gathered: list[list[int]] = []
+
+    result = run(Gathering(gathered=gathered), workers=4, fast=True, timeout=msec(60))
+
+    assert gathered == [[0, 1, 2, 3]] * 61
+    assert result.shared_tags > 40
 
 
 class Long(Reactor):

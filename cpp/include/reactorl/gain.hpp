@@ -25,7 +25,10 @@ class Gain {
   };
 
   /// `one_at_a_time`: the interpreter lets only one thread run Python code.
-  explicit Gain(bool one_at_a_time) : one_at_a_time_(one_at_a_time) {}
+  explicit Gain(bool one_at_a_time)
+      : one_at_a_time_(one_at_a_time),
+        shortest_pause_(one_at_a_time ? kShortestPauseLocked : kShortestPause),
+        pause_(shortest_pause_) {}
 
   /// Whether to share work of the tag numbered `tag` that begins `now`.
   [[nodiscard]] auto worthwhile(Time now, Epoch tag) -> bool {
@@ -44,7 +47,7 @@ class Gain {
     if (phase.alone <= 0 || phase.together <= 0) return;
     if (one_at_a_time_ ? paid_behind_lock(phase)
                        : ratio(phase.alone, phase.together) >= kPaid) {
-      pause_ = kShortestPause;
+      pause_ = shortest_pause_;
       poor_ = 0;
       return;
     }
@@ -70,6 +73,9 @@ class Gain {
   static constexpr Time kLongest = 200'000'000;
   static constexpr Time kShortestPause = 30;
   static constexpr Time kLongestPause = 120;
+  /// Behind a lock a single try decides, and the first may have taken memory into use
+  /// that later ones find ready.
+  static constexpr Time kShortestPauseLocked = 4;
   static constexpr Time kLongestPauseLocked = 3000;
 
   [[nodiscard]] static auto ratio(Time a, Time b) -> double {
@@ -92,8 +98,9 @@ class Gain {
   }
 
   bool one_at_a_time_;
+  Time shortest_pause_;
   Time resume_at_ = 0;
-  Time pause_ = kShortestPause;
+  Time pause_;
   Epoch tag_ = 0;
   bool refresh_ = false;
   std::uint32_t asked_ = 0;  // for so many tags

@@ -56,6 +56,7 @@ struct alignas(64) Worker {
   std::vector<SlotId> delayed;            // slots set in this tag that stages wait for
   Time shared_cost = 0;  // what its share of a phase would take on one worker
   Time shared_busy = 0;  // processor time it spent in a phase
+  Time solo = 0;         // time in a phase when it ran all that there was to run
 };
 
 /// The worker that the calling thread is, while it runs a body; null elsewhere.
@@ -183,6 +184,9 @@ class Scheduler {
   [[nodiscard]] auto skipped(ReactionId reaction) const -> bool;
 
   // When to call for help (worker 0).
+  /// Around a reaction that nothing can run beside: its time is not the phase's.
+  static void leave_phase(Worker& worker);
+  static void rejoin_phase(Worker& worker);
   void consider_help(LevelId level);
   void consider_help_beside(ReactionId reaction);
   void call_for_help(WorkerId helpers);
