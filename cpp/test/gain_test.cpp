@@ -147,11 +147,13 @@ TEST(without_a_lock_long_phases_are_tried_again_soon) {
   CHECK(gain.worthwhile(now + 201 * kMs, number(now) + 201));
 }
 
-TEST(at_first_work_is_left_alone_often_to_see_what_it_takes) {
-  Gain gain(true);
+namespace {
+
+/// Which of the first tags are left alone though sharing pays.
+auto left_alone_of(Gain gain) -> std::vector<int> {
   const Gain::Phase paying{.alone = 3 * kMs, .together = kMs, .busy = 2 * kMs};
   std::vector<int> left_alone;
-  for (int tag = 1; tag <= 40; ++tag) {
+  for (int tag = 1; tag <= 300; ++tag) {
     const bool first = gain.worthwhile(tag * kMs, static_cast<Epoch>(tag));
     CHECK_EQ(gain.worthwhile(tag * kMs, static_cast<Epoch>(tag)), first);
     if (first) {
@@ -161,5 +163,12 @@ TEST(at_first_work_is_left_alone_often_to_see_what_it_takes) {
     }
   }
 
-  CHECK(left_alone == (std::vector<int>{2, 4, 8, 16, 32}));
+  return left_alone;
+}
+
+}  // namespace
+
+TEST(at_first_work_is_left_alone_often_to_see_what_it_takes) {
+  CHECK(left_alone_of(Gain(true)) == (std::vector<int>{2, 4, 8, 16, 32, 64, 128, 256}));
+  CHECK(left_alone_of(Gain(false)) == (std::vector<int>{2, 16, 128, 256}));
 }
