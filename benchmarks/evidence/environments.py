@@ -67,7 +67,8 @@ class Place:
     Attributes:
         python: Its interpreter.
         facts: What there is to know about it, see ``interpreter_facts``.
-        ours: Fingerprint of our own code in it; empty if it has none.
+        ours: Fingerprint of our own code, also where it is not installed: a ratio is
+            of one run, so when ours is measured again, all others are.
     """
 
     python: str
@@ -126,8 +127,7 @@ class Environment:
                 stamp.unlink(missing_ok=True)
                 self._make(base, say)
                 stamp.write_text(wanted)
-        ours = ours_digest() if self.ours else ""
-        return Place(str(self.python), facts_of(str(self.python)), ours)
+        return Place(str(self.python), facts_of(str(self.python)), ours_digest())
 
     def _wanted(self, base: str) -> str:
         parts = [base, self._packages()]
