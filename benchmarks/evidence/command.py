@@ -48,9 +48,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--engines",
         nargs="+",
+        action="extend",
         metavar="ENGINE",
         choices=ENGINES,
-        default=list(ENGINES),
         help=f"some of: {', '.join(ENGINES)} (default: all)",
     )
     effort = parser.add_mutually_exclusive_group()
@@ -143,8 +143,13 @@ def command(options: argparse.Namespace) -> int:
 
 
 def _wants_docs(options: argparse.Namespace, names: Sequence[str]) -> bool:
-    everything = len(names) == len(NAMES) and len(options.engines) == len(ENGINES)
+    everything = len(names) == len(NAMES) and _engines(options) == list(ENGINES)
     return bool(options.docs or (options.effort == "full" and everything))
+
+
+def _engines(options: argparse.Namespace) -> list[str]:
+    """Return the engines that were asked for, in the order of the list."""
+    return [e for e in ENGINES if not options.engines or e in options.engines]
 
 
 def measure(
@@ -158,7 +163,7 @@ def measure(
         # Engines see the packages of their own environments, and no others.
         os.environ.pop("PYTHONPATH", None)
     used = dict.fromkeys(e for w in workloads for e in w.engines)
-    asked = [name for name in ENGINES if name in options.engines and name in used]
+    asked = [name for name in _engines(options) if name in used]
     homes, missing = places(
         [ENGINES[name] for name in asked], in_this=options.here, say=display.say
     )

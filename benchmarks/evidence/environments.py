@@ -67,13 +67,10 @@ class Place:
     Attributes:
         python: Its interpreter.
         facts: What there is to know about it, see ``interpreter_facts``.
-        ours: Fingerprint of our own code, also where it is not installed: a ratio is
-            of one run, so when ours is measured again, all others are.
     """
 
     python: str
     facts: dict[str, Any]
-    ours: str
 
     def has(self, modules: Iterable[str]) -> bool:
         """Return whether modules are there, as they are in environments of engines."""
@@ -127,7 +124,7 @@ class Environment:
                 stamp.unlink(missing_ok=True)
                 self._make(base, say)
                 stamp.write_text(wanted)
-        return Place(str(self.python), facts_of(str(self.python)), ours_digest())
+        return Place(str(self.python), facts_of(str(self.python)))
 
     def _wanted(self, base: str) -> str:
         parts = [base, self._packages()]
@@ -256,7 +253,7 @@ def here(engine: Engine) -> Place:
     if engine.free_threaded == gil_is_on():
         msg = f"this Python has {'a' if gil_is_on() else 'no'} GIL"
         raise SetUpError(msg)
-    return Place(sys.executable, _facts_here(), "here")
+    return Place(sys.executable, _facts_here())
 
 
 @cache

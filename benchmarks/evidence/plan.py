@@ -8,7 +8,11 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.evidence.engines import ENGINES
-from benchmarks.evidence.fingerprints import value_digest, workload_digest
+from benchmarks.evidence.fingerprints import (
+    ours_digest,
+    value_digest,
+    workload_digest,
+)
 from benchmarks.evidence.outcome import job_of
 
 if TYPE_CHECKING:
@@ -211,7 +215,11 @@ def _company(turn: Turn) -> tuple[str, int, str]:
 def _key(
     workload: Workload, case: Case, engine: str, effort: Effort, place: Place
 ) -> str:
-    """Return a fingerprint of all that a measurement depends on, but the machine."""
+    """Return a fingerprint of all that a measurement depends on, but the machine.
+
+    Our own code counts for every engine: a ratio is of one run, so when ours is
+    measured again, all others are.
+    """
     pace = asdict(workload.pace_of(case, effort))
     del pace["sets"]  # more sets leave those alone that there are
     return value_digest(
@@ -222,7 +230,7 @@ def _key(
             "params": workload.params_of(case, effort),
             "pace": pace,
             "code": workload_digest(workload.name),
-            "ours": place.ours,
+            "ours": ours_digest(),
             "python": place.facts["version"],
             "packages": {
                 name: version

@@ -111,6 +111,15 @@ def test_changed_code_is_measured_again(
     assert all(before[name] != text for name, text in contents(tmp_path).items())
 
 
+def test_engines_may_be_asked_for_one_by_one(tmp_path: Path) -> None:
+    words = ["reactors", "--smoke", "--here", "--out", str(tmp_path)]
+
+    command.main([*words, "--engines", PLAIN, "--engines", OURS])
+
+    measured = {name.split("--")[2] for name in contents(tmp_path)}
+    assert measured == {PLAIN, OURS}
+
+
 def test_an_unknown_workload_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main(["nonsense"]) == 2
     assert "no workload is called nonsense" in capsys.readouterr().err

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from benchmarks.evidence import plan as planning
 from benchmarks.evidence.environments import Place
 from benchmarks.evidence.plan import make_plan, nothing_is_done
 from benchmarks.evidence.workloads import NAMES, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import pytest
 
     from benchmarks.evidence.plan import Plan, Turn
     from benchmarks.evidence.workload import Effort
@@ -23,14 +26,17 @@ PLENTY = 1 << 40
 def plan(
     effort: Effort = "full",
     facts: dict[str, object] = FACTS,
-    ours: str = "1",
     memory: int = PLENTY,
     most_sets: int | None = None,
     is_done: Callable[[Turn], bool] = nothing_is_done,
 ) -> Plan:
-    places = {engine: Place("python", facts, ours) for engine in ENGINES}
+    places = {engine: Place("python", facts) for engine in ENGINES}
     workloads = [load(name) for name in ("actors", "object_size")]
     return make_plan(workloads, ENGINES, places, effort, memory, most_sets, is_done)
+
+
+def keys(made: Plan) -> list[str]:
+    return [key for turn in made.turns for key in turn.keys.values()]
 
 
 def test_quiet_engines_take_turns_and_restless_ones_are_alone() -> None:
@@ -130,10 +136,7 @@ def test_as_many_engines_take_turns_as_have_room_in_memory() -> None:
     assert parties("10MB", gib) == [["ours-ft", "plain"]]  # so little that none counts
 
 
-def test_keys_change_with_code_and_packages_but_not_with_the_installer() -> None:
-    def keys(made: Plan) -> list[str]:
-        return [key for turn in made.turns for key in turn.keys.values()]
-
+def test_keys_change_with_packages_but_not_with_the_installer() -> None:
     before = keys(plan())
     newer = {"version": "3.11.7", "packages": {"numpy": "2.4.7", "pip": "25"}}
     other_pip = {"version": "3.11.7", "packages": {"numpy": "2.4.6", "pip": "26"}}
@@ -141,7 +144,16 @@ def test_keys_change_with_code_and_packages_but_not_with_the_installer() -> None
     assert keys(plan()) == before
     assert keys(plan(facts=other_pip)) == before
     assert not set(keys(plan(facts=newer))) & set(before)
-    assert not set(keys(plan(ours="2"))) & set(before)
+
+
+def test_when_our_code_changes_everybody_is_measured_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    before = keys(plan())
+
+    monkeypatch.setattr(planning, "ours_digest", lambda: "another")
+
+    assert not set(keys(plan())) & set(before)
 
 
 def test_all_workloads_have_a_name_in_the_list() -> None:

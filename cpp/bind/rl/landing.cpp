@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts what most steps of environments return where it belongs, without Python code in
-// between. What is anything else is left to `reactorl.rl.seat`, which knows it all.
-#include <cstddef>
-#include <cstring>
-#include <stdexcept>
-#include <vector>
+// The module `_landing`: how environments are stepped, and where results land.
+#include "landing.hpp"
 
 #include <nanobind/nanobind.h>
 
-#define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
-#include <numpy/ndarraytypes.h>
+#include "stepper.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -17,156 +12,25 @@ using namespace nb::literals;
 namespace reactorl::bind {
 namespace {
 
-/// Memory of an array that one environment writes, and nobody else meanwhile.
-class Row {
- public:
-  explicit Row(const nb::object& array) : array_(array) {
-    if (!nb::isinstance(array, nb::module_::import_("numpy").attr("ndarray"))) {
-      throw std::invalid_argument("a result lands in an array");
-    }
-    constexpr int kFlags = NPY_ARRAY_CARRAY;  // contiguous, aligned, writable
-    if ((PyArray_FLAGS(get()) & kFlags) != kFlags || descr()->byteorder == '>' ||
-        std::strchr("biuf", descr()->kind) == nullptr) {
-      throw std::invalid_argument("an array whose memory holds anything but its numbers");
-    }
-    size_ = nb::cast<std::size_t>(array.attr("nbytes"));
-    is_whole_ = ndim() == 0 && descr()->type_num == NPY_INT64;
-  }
+template <class T>
+auto traverse(PyObject* self, visitproc visit, void* arg) -> int {
+  Py_VISIT(Py_TYPE(self));
+  return nb::inst_ready(self) ? nb::inst_ptr<T>(self)->traverse(visit, arg) : 0;
+}
 
-  /// The only element. Requires: there is one, of this type.
-  template <typename T>
-  [[nodiscard]] auto element(NPY_TYPES type) const -> T* {
-    if (descr()->type_num != type || size_ != sizeof(T)) {
-      throw std::invalid_argument("an array that is no place for one such value");
-    }
-    return static_cast<T*>(PyArray_DATA(get()));
-  }
+template <class T>
+auto clear(PyObject* self) -> int {
+  nb::inst_ptr<T>(self)->clear();
+  return 0;
+}
 
-  /// Whether `value` has the very form of this row, or is a whole number and so is that.
-  [[nodiscard]] auto fits(PyObject* value) const -> bool {
-    if (Py_TYPE(value) != Py_TYPE(array_.ptr())) return is_whole_ && is_small(value);
-    auto* other = reinterpret_cast<PyArrayObject*>(value);
-    return PyArray_DESCR(other) == descr() && PyArray_NDIM(other) == ndim() &&
-           (PyArray_FLAGS(other) & NPY_ARRAY_C_CONTIGUOUS) != 0 &&
-           std::memcmp(PyArray_DIMS(other), dims(),
-                       static_cast<std::size_t>(ndim()) * sizeof(npy_intp)) == 0;
-  }
-
-  /// Requires: it fits.
-  void put(PyObject* value) const {
-    if (Py_TYPE(value) == Py_TYPE(array_.ptr())) {
-      // An environment may return this very row.
-      std::memmove(PyArray_DATA(get()),
-                   PyArray_DATA(reinterpret_cast<PyArrayObject*>(value)), size_);
-    } else {
-      int overflow = 0;
-      *static_cast<npy_int64*>(PyArray_DATA(get())) =
-          PyLong_AsLongLongAndOverflow(value, &overflow);
-    }
-  }
-
- private:
-  static auto is_small(PyObject* value) -> bool {
-    if (!PyLong_CheckExact(value)) return false;
-    int overflow = 0;
-    PyLong_AsLongLongAndOverflow(value, &overflow);
-    return overflow == 0;
-  }
-  [[nodiscard]] auto get() const -> PyArrayObject* {
-    return reinterpret_cast<PyArrayObject*>(array_.ptr());
-  }
-  [[nodiscard]] auto descr() const -> PyArray_Descr* { return PyArray_DESCR(get()); }
-  [[nodiscard]] auto ndim() const -> int { return PyArray_NDIM(get()); }
-  [[nodiscard]] auto dims() const -> const npy_intp* { return PyArray_DIMS(get()); }
-
-  nb::object array_;
-  std::size_t size_ = 0;
-  bool is_whole_ = false;
-};
-
-/// What became of a step.
-enum Landed : int { kLeft = 0, kGoesOn = 1, kEnded = 2 };
-
-/// Where the results of one environment land.
-class Landing {
- public:
-  Landing(const nb::object& observation, const nb::object& reward,
-          const nb::object& terminated, const nb::object& truncated, bool ends)
-      : is_tuple_(PyTuple_Check(observation.ptr())),
-        ends_(ends),
-        places_{Row(reward), Row(terminated), Row(truncated)},
-        reward_(places_[0].element<double>(NPY_DOUBLE)),
-        terminated_(places_[1].element<npy_bool>(NPY_BOOL)),
-        truncated_(places_[2].element<npy_bool>(NPY_BOOL)) {
-    if (is_tuple_) {
-      for (const nb::handle row : observation) rows_.emplace_back(nb::borrow(row));
-    } else {
-      rows_.emplace_back(observation);
-    }
-  }
-
-  /// Puts everything where it belongs, or nothing at all.
-  [[nodiscard]] auto take(PyObject* result) const -> Landed {
-    if (!PyTuple_CheckExact(result) || PyTuple_GET_SIZE(result) != 5) return kLeft;
-    PyObject* const observation = PyTuple_GET_ITEM(result, 0);
-    PyObject* const reward = PyTuple_GET_ITEM(result, 1);
-    PyObject* const terminated = PyTuple_GET_ITEM(result, 2);
-    PyObject* const truncated = PyTuple_GET_ITEM(result, 3);
-    PyObject* const info = PyTuple_GET_ITEM(result, 4);
-    if (!PyBool_Check(terminated) || !PyBool_Check(truncated)) return kLeft;
-    const bool ended = terminated == Py_True || truncated == Py_True;
-    if (ended && !ends_) return kLeft;
-    if (!PyDict_CheckExact(info) || PyDict_GET_SIZE(info) != 0) return kLeft;
-    // NumPy's float64 is a float, too.
-    if (!PyFloat_Check(reward) || !fits(observation)) return kLeft;
-    put(observation);
-    *reward_ = PyFloat_AS_DOUBLE(reward);
-    *terminated_ = static_cast<npy_bool>(terminated == Py_True);
-    *truncated_ = static_cast<npy_bool>(truncated == Py_True);
-    return ended ? kEnded : kGoesOn;
-  }
-
-  /// Likewise for the observation that a reset returns.
-  [[nodiscard]] auto take_first(PyObject* result) const -> bool {
-    if (!PyTuple_CheckExact(result) || PyTuple_GET_SIZE(result) != 2) return false;
-    PyObject* const observation = PyTuple_GET_ITEM(result, 0);
-    PyObject* const info = PyTuple_GET_ITEM(result, 1);
-    if (!PyDict_CheckExact(info) || PyDict_GET_SIZE(info) != 0) return false;
-    if (!fits(observation)) return false;
-    put(observation);
-    return true;
-  }
-
- private:
-  static auto item(PyObject* tuple, std::size_t place) -> PyObject* {
-    return PyTuple_GET_ITEM(tuple, static_cast<Py_ssize_t>(place));
-  }
-  [[nodiscard]] auto fits(PyObject* observation) const -> bool {
-    if (!is_tuple_) return rows_[0].fits(observation);
-    if (!PyTuple_CheckExact(observation)) return false;
-    const Py_ssize_t size = PyTuple_GET_SIZE(observation);
-    if (static_cast<std::size_t>(size) != rows_.size()) return false;
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-      if (!rows_[i].fits(item(observation, i))) return false;
-    }
-    return true;
-  }
-
-  void put(PyObject* observation) const {
-    if (is_tuple_) {
-      for (std::size_t i = 0; i < rows_.size(); ++i) rows_[i].put(item(observation, i));
-    } else {
-      rows_[0].put(observation);
-    }
-  }
-
-  bool is_tuple_;
-  bool ends_;
-  std::vector<Row> rows_;
-  std::vector<Row> places_;
-  double* reward_;
-  npy_bool* terminated_;
-  npy_bool* truncated_;
+/// For the garbage collector: an environment may know whoever steps it, and an error
+/// knows who saw it.
+template <class T>
+PyType_Slot collected[] = {
+    {Py_tp_traverse, reinterpret_cast<void*>(&traverse<T>)},
+    {Py_tp_clear, reinterpret_cast<void*>(&clear<T>)},
+    {0, nullptr},
 };
 
 }  // namespace
@@ -175,7 +39,7 @@ class Landing {
 NB_MODULE(_landing, m) {
   using namespace reactorl::bind;
 
-  m.doc() = "Where results of steps land. Use `reactorl.rl.seat`.";
+  m.doc() = "Steps, and where their results land. Use `reactorl.rl.seat`.";
   m.attr("LEFT") = static_cast<int>(kLeft);
   m.attr("GOES_ON") = static_cast<int>(kGoesOn);
   m.attr("ENDED") = static_cast<int>(kEnded);
@@ -202,4 +66,46 @@ NB_MODULE(_landing, m) {
           },
           "result"_a.none(),
           "Likewise for the observation of what a reset returned; tells if it landed.");
+
+  nb::class_<Rest>(m, "Rest", nb::type_slots(collected<Rest>),
+                   "What is left to do of a step.")
+      .def_ro("begun", &Rest::begun, "Whether the environment was stepped.")
+      .def_ro("is_reset", &Rest::is_reset, "Whether it was reset instead.")
+      .def_ro("result", &Rest::result, nb::sig("def result(self) -> typing.Any"),
+              "What it returned, which did not land.")
+      .def_ro("error", &Rest::error, nb::sig("def error(self) -> BaseException | None"),
+              "What it raised, if it failed.");
+
+  nb::class_<Stepper>(m, "Stepper", nb::type_slots(collected<Stepper>),
+                      "Steps one environment the way most steps go.")
+      .def(nb::init<nb::object, bool, bool>(), "index"_a, nb::kw_only(), "plain"_a,
+           "resets"_a,
+           "Which one it is; whether steps are done here, or all left to the caller; and "
+           "whether a reset after the end of an episode is done here, too.")
+      .def_rw("env", &Stepper::env,
+              nb::for_getter(nb::sig("def env(self) -> typing.Any")), "env"_a.none(),
+              "The environment.")
+      .def_rw("ended", &Stepper::ended, "Whether its episode has.")
+      .def_rw("steps", &Stepper::steps, "How many it has begun.")
+      .def("land", &Stepper::land, "landing"_a.none(),
+           "Let results land there from now on; nowhere, if it is None.")
+      .def(
+          "step",
+          [](Stepper& self, nb::handle action) -> nb::object {
+            std::optional<Rest> rest = self.step(action.ptr());
+            return rest ? nb::cast(std::move(*rest)) : nb::none();
+          },
+          "action"_a.none(),
+          nb::sig("def step(self, action: object | None) -> Rest | None"),
+          "Step it, and return what is left to do of that; None if nothing is.");
+  nb::class_<Crew>(m, "Crew", nb::type_slots(collected<Crew>),
+                   "Steps several environments, in their order.")
+      .def(nb::init<nb::list>(), "steppers"_a,
+           nb::sig("def __init__(self, steppers: list[Stepper]) -> None"))
+      .def(
+          "step", &Crew::step, "first"_a, "actions"_a,
+          nb::sig("def step(self, first: int, actions: object) -> "
+                  "tuple[int, Rest] | None"),
+          "Step them from one on, each with its own of the actions. Returns None if that "
+          "was all; else which one left something to do, and what.");
 }

@@ -46,7 +46,8 @@ class Costs {
     // The first run often pays for imports and caches: replace it, then average.
     e.recent = e.measured.get() <= 2 ? spent : e.recent + (spent - e.recent) / 4;
     if (!shared) {
-      e.alone = ++e.runs_alone <= 2 ? spent : halfway(e.alone, spent);
+      ++e.runs_alone;
+      e.alone = e.runs_alone <= 2 ? spent : average(e.alone, spent, e.runs_alone - 1);
     }
   }
   /// Instead of `stop`, where the time may be that of waiting for an interpreter lock:
@@ -75,10 +76,17 @@ class Costs {
   static constexpr Time kSurprise = 4;
   static constexpr Time kLeast = 1'000;
 
-  [[nodiscard]] static auto halfway(Time usual, Time spent) -> Time {
+  /// Of the latest so many runs, about. Runs alone are rare where work is shared, and a
+  /// single one says little where work varies: if it was short, all sharing until the
+  /// next one would seem not to pay.
+  static constexpr Time kRuns = 4;
+
+  /// The average with a further run, the `count`-th.
+  [[nodiscard]] static auto average(Time usual, Time spent, Time count) -> Time {
     const Time from = std::min(usual, kSurprise * std::max(spent, kLeast));
     const Time to = std::min(spent, kSurprise * std::max(usual, kLeast));
-    return from + (to - from) / 2;
+    const bool is_new = from != usual || to != spent;  // and no longer what it was
+    return from + (to - from) / (is_new ? 2 : std::min(count, kRuns));
   }
 
   std::vector<Entry> entries_;

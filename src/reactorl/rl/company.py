@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from reactorl.rl._landing import Crew
 from reactorl.rl.commands import Answer, Reset, Step
 from reactorl.rl.failures import EnvFailure
 from reactorl.rl.hang import no_guard
@@ -49,18 +50,22 @@ class Company:
                 self.seats.append(seat(index, maker, rules, guard()))
             except EnvFailure as failure:
                 self.unmade[index] = failure
+        self._crew = Crew([seat.stepper for seat in self.seats])
 
     def step(self, actions: Actions) -> Replies:
         """Step all of them."""
         replies: Replies = {}
-        for seat in self.seats:
-            index = seat.index
+        first = 0
+        while (stop := self._crew.step(first, actions)) is not None:
+            at, rest = stop
+            seat = self.seats[at]
             try:
-                reply: Infos | EnvFailure = seat.step(actions[index])
+                reply: Infos | EnvFailure = seat.step_on(actions[seat.index], rest)
             except EnvFailure as failure:
                 reply = failure
             if reply:
-                replies[index] = reply
+                replies[seat.index] = reply
+            first = at + 1
         return replies
 
     def land(self, place: int) -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
-from reactorl.rl._landing import ENDED, GOES_ON, LEFT, Landing
+from reactorl.rl._landing import Landing, Stepper
 from reactorl.rl.commands import Description
 from reactorl.rl.failures import EnvFailure
 from reactorl.rl.hang import HangGuard, unguarded
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     import gymnasium as gym
 
+    from reactorl.rl._landing import Rest
     from reactorl.rl.arrays import Arrays
     from reactorl.rl.hang import Guard
     from reactorl.rl.slots import Put
@@ -97,7 +98,6 @@ class Seat:
         guard: Guard = unguarded,
     ) -> None:
         self.index = index
-        self.steps = 0
         self._make = make
         self._rules = rules
         self._guard = guard
@@ -106,7 +106,8 @@ class Seat:
         self._same_step = rules.autoreset is AutoresetMode.SAME_STEP
         self._next_step = rules.autoreset is AutoresetMode.NEXT_STEP
         self._plain = not rules.check_nan and rules.timeout is None
-        self._ended = False
+        simple = self._plain and self._next_step and rules.restart == "never"
+        self.stepper = Stepper(index, plain=self._plain, resets=simple)
         self._seed: int | None = None
         self.lives = 0
         self._newborn_seed: int | None = None
@@ -114,7 +115,39 @@ class Seat:
         self._owes_end = False
         self._puts: list[Put] = []
         self._observed: Any = None
+        self._take_first: Callable[[object], bool] = _leave
         self.env = self._made()
+
+    # -- what its stepper keeps -------------------------------------------------------
+
+    @property
+    def env(self) -> gym.Env[Any, Any]:
+        """The environment; a restart may make another one."""
+        env: gym.Env[Any, Any] = self.stepper.env
+        return env
+
+    @env.setter
+    def env(self, env: gym.Env[Any, Any]) -> None:
+        self.stepper.env = env
+
+    @property
+    def steps(self) -> int:
+        """How many steps it has begun."""
+        return self.stepper.steps
+
+    @steps.setter
+    def steps(self, steps: int) -> None:
+        self.stepper.steps = steps
+
+    @property
+    def _ended(self) -> bool:
+        return self.stepper.ended
+
+    @_ended.setter
+    def _ended(self, ended: bool) -> None:
+        self.stepper.ended = ended
+
+    # -- how it is made, and where results land ---------------------------------------
 
     def _made(self) -> gym.Env[Any, Any]:
         try:
@@ -176,12 +209,14 @@ class Seat:
         self._truncated = arrays.truncations[mine]
         rows = None if arrays.spares else slots.rows(self.index)
         if rows is None:
-            self._take, self._take_first = _leave, _leave
+            self.stepper.land(None)
+            self._take_first = _leave
         else:
             results = self._reward, self._terminated, self._truncated
             # In the same-step mode the end of an episode is seen in the infos alone.
             landing = Landing(rows, *results, ends=not self._same_step)
-            self._take, self._take_first = landing.take, landing.take_first
+            self.stepper.land(landing)
+            self._take_first = landing.take_first
 
     def land(self, place: int) -> None:
         """Let observations land at a place of the arrays from now on."""
@@ -206,7 +241,21 @@ class Seat:
         Raises:
             EnvFailure: It failed, and is not to be restarted.
         """
-        if self._ended:
+        rest = self.stepper.step(action)
+        # Most steps are done with this; what follows is for all others.
+        return () if rest is None else self.step_on(action, rest)
+
+    def step_on(self, action: Any, rest: Rest) -> Infos:  # noqa: ANN401
+        """Do what its stepper has left to do of a step.
+
+        Raises:
+            EnvFailure: It failed, and is not to be restarted.
+        """
+        if rest.is_reset:
+            return self._reset_on(rest)
+        if rest.error is not None:
+            return self._after_failure(rest.error)
+        if not rest.begun and self._ended:
             if self._owed is not None and self._owes_end:
                 failure, self._owed = self._owed, None
                 return self._cut_off(failure)
@@ -214,19 +263,12 @@ class Seat:
                 return self._autoreset()
             if not self._same_step:
                 raise self._has_ended()
-        self.steps += 1
         try:
-            if self._plain:
-                result = self.env.step(action)
+            if rest.begun:
+                result = rest.result
             else:
+                self.steps += 1
                 result = self._checked_step(action)
-            # Most steps are done with this; what follows is for all others.
-            landed = self._take(result)
-            if landed == GOES_ON:
-                return ()
-            if landed == ENDED:
-                self._ended = True
-                return ()
             obs, reward, terminated, truncated, info = result
             ended = terminated or truncated
             self._reward[0] = reward
@@ -326,7 +368,9 @@ class Seat:
         reset: Callable[..., tuple[Any, Info]] = self._checked_reset
         if self._plain:
             reset = self.env.reset
-        result = reset(**given)
+        return self._take_in(reset(**given))
+
+    def _take_in(self, result: tuple[Any, Info]) -> Info:
         if self._take_first(result):
             return {}
         obs, info = result
@@ -340,8 +384,21 @@ class Seat:
             _refuse_nan(result[0], "observation")
         return result
 
+    def _reset_on(self, rest: Rest) -> Infos:
+        """Do what is left of a reset that is not to be tried again."""
+        try:
+            if rest.error is not None:
+                raise rest.error
+            info = self._take_in(rest.result)
+        except (Exception, SystemExit) as error:
+            raise self._failure(error, "reset") from error
+        self._ended = False
+        return self._begun(info)
+
     def _autoreset(self) -> Infos:
-        info = self._reset()
+        return self._begun(self._reset())
+
+    def _begun(self, info: Info) -> Infos:
         self._reward[0] = 0.0
         self._terminated[0] = False
         self._truncated[0] = False
@@ -466,8 +523,8 @@ def env_name(env: object) -> str:
     return type(getattr(env, "unwrapped", env)).__name__
 
 
-def _leave(result: object) -> int:
-    return LEFT
+def _leave(result: object) -> bool:
+    return False
 
 
 def _put_all_or_nothing(put: Put, before: Callable[[], Any], value: object) -> None:
