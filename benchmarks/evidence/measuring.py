@@ -84,7 +84,7 @@ class Case:
         self._company = company
         self._feelers = feelers
         pace = turn.workload.pace_of(turn.case, turn.effort)
-        self._slices = 1 if pace.whole is not None else pace.slices
+        self._slices = pace.slices
         self._found: dict[Job, list[dict[str, float]]] = {}
         self._calm: dict[Job, list[bool]] = {}
         self.measurements: list[Measurement] = []

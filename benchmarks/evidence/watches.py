@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stopwatches of the evidence: slices in turns, or one stretch of a fixed length."""
+"""Stopwatches of the evidence: slices in turns, of a length in time or in rounds."""
 
 from __future__ import annotations
 
@@ -24,33 +24,48 @@ class SliceWatch(Watch):
 
 
 class WholeWatch:
-    """Times exactly ``rounds`` rounds, after ``dropped`` ones, and then compares."""
+    """Times ``slices`` slices that are ``rounds`` rounds together, and then compares.
+
+    The ``dropped`` rounds before them are not timed.
+    """
 
     def __init__(
-        self, *, dropped: int, rounds: int, turn: Callable[[Slice | None], bool]
+        self,
+        *,
+        dropped: int,
+        rounds: int,
+        slices: int,
+        turn: Callable[[Slice | None], bool],
     ) -> None:
+        if rounds % slices:
+            msg = f"{rounds} rounds are no {slices} slices of equal length"
+            raise ValueError(msg)
         self.count = 0
         self.digest = ""
         self.compared_at = dropped + rounds
         self.compared_rounds = dropped + rounds
         self.turn = turn
         self.dropped = dropped
-        self.rounds = rounds
+        self.slices = slices
+        self.rounds_of_slice = rounds // slices
+        self._mark = dropped
         self._wall = self._cpu = 0.0
 
     def tick(self, seen: object = None) -> bool:
         """Count a round; return whether another one is to follow."""
         self.count += 1
-        if self.count == self.dropped:
-            going_on = self.turn(None)
-            self._cpu, self._wall = time.process_time(), time.perf_counter()
-            return going_on
-        if self.count < self.compared_at:
+        if self.count < self._mark:
             return True
         wall = time.perf_counter() - self._wall
         cpu = time.process_time() - self._cpu
-        self.digest = digest(seen)
-        return self.turn(Slice(self.rounds, wall, cpu))
+        if self.count == self.compared_at:
+            self.digest = digest(seen)
+        is_first = self.count == self.dropped
+        ended = None if is_first else Slice(self.rounds_of_slice, wall, cpu)
+        going_on = self.turn(ended)
+        self._mark += self.rounds_of_slice
+        self._cpu, self._wall = time.process_time(), time.perf_counter()
+        return going_on
 
 
 def make_watch(
@@ -58,5 +73,10 @@ def make_watch(
 ) -> SliceWatch | WholeWatch:
     """Return the watch for a pace."""
     if pace.whole is not None:
-        return WholeWatch(dropped=max(1, pace.compared), rounds=pace.whole, turn=turn)
+        return WholeWatch(
+            dropped=max(1, pace.compared),
+            rounds=pace.whole,
+            slices=pace.slices,
+            turn=turn,
+        )
     return SliceWatch(compared_rounds=pace.compared, seconds=pace.seconds, turn=turn)

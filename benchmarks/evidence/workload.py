@@ -31,9 +31,9 @@ class Pace:
         sets: In how many sets of processes.
         slices: So many slices each in a set, in turns.
         seconds: How long a slice is, about.
-        whole: If given, there is one slice, of exactly so many rounds; the digest is
-            taken at its end. For training, whose rounds are not alike. ``compared``
-            rounds are then dropped before it.
+        whole: If given, all slices together are exactly so many rounds, and the digest
+            is taken at their end; ``compared`` rounds are dropped before them. For
+            training, whose rounds are not alike.
     """
 
     compared: int

@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.evidence.claims import Claim
-from benchmarks.evidence.outcome import worst
+from benchmarks.evidence.engines import ENGINES as ALL_ENGINES
+from benchmarks.evidence.outcome import job_of, worst
 from benchmarks.evidence.plots import Plot, lines_of
+from benchmarks.evidence.tables import table, time_text
 from benchmarks.evidence.workload import Case, Pace, Workload
 from benchmarks.runtime.results import Spread, typical_time
 
@@ -26,6 +29,7 @@ EFFORTS: dict[int, tuple[Effort, ...]] = {
 BELOW_RAY = 60
 FLAT = 1.1
 """How much longer a round may take with the largest batch, the update apart."""
+LIMIT = "free"
 ENGINES = {
     "ours-ft": "q_learning.ours",
     "ours-gil": "q_learning.ours",
@@ -45,8 +49,8 @@ round. All engines do the same updates with the same NumPy code: final weights a
 compared bit by bit. Where the paper takes the oldest steps of the buffer, the batch is
 drawn at random, with the same seed in every engine; nothing is printed or saved. The
 limit is what the rollouts alone take when two threads play them and never meet, with
-the weights that the same training had in each round. The time is that of a round, from
-a training of {ROUNDS} rounds (fewer in quick runs).
+the weights that the same training had in each round. A training of {ROUNDS} rounds
+(fewer in quick runs) is timed in slices, in which engines take turns.
 """
 
 
@@ -74,11 +78,31 @@ def _without_update(measurement: Measurement) -> float:
     return typical_time(measurement) - float(update)
 
 
+def _times_of_limit(outcome: Outcome, batch: int) -> dict[int, float]:
+    """Return a round without the update, in rounds of the limit, by set."""
+    name = WORKLOAD.name
+    ours = outcome.results.of(job_of(name, str(batch), "ours-ft"))
+    limit = outcome.results.of(job_of(name, str(batch), LIMIT))
+    return {
+        number: _without_update(ours[number]) / typical_time(limit[number])
+        for number in ours
+        if number in limit
+    }
+
+
+def _flatness(outcome: Outcome) -> Spread | None:
+    """Return how much longer a round takes with the largest batch, by set.
+
+    Batches are measured minutes apart, and what they teach decides how many cards are
+    drawn. The limit took turns with ours, for the same cards: it tells both apart from
+    what the batch costs.
+    """
+    least, most = (_times_of_limit(outcome, b) for b in (BATCHES[0], BATCHES[-1]))
+    ratios = tuple(most[number] / least[number] for number in most if number in least)
+    return Spread(ratios) if ratios else None
+
+
 def _claims(outcome: Outcome) -> list[Claim]:
-    least, *_, most = map(str, BATCHES)
-    flat = outcome.ratio(
-        "ours-ft", "ours-ft", most, under_case=least, number=_without_update
-    )
     return [
         Claim(
             "q-learning-ray",
@@ -92,13 +116,37 @@ def _claims(outcome: Outcome) -> list[Claim]:
         ),
         Claim(
             "q-learning-flat",
-            f"Q-learning: time of a round without the update, batch of {most} over "
-            f"batch of {least}",
-            flat,
+            "Q-learning: time of a round without the update over that of two threads "
+            f"that never meet, batch of {BATCHES[-1]} over batch of {BATCHES[0]}",
+            _flatness(outcome),
             FLAT,
             at_most=True,
         ),
     ]
+
+
+def _notes(outcome: Outcome) -> list[str]:
+    rounds = WORKLOAD.pace[outcome.effort].whole
+    assert rounds is not None
+
+    def training(measurement: Measurement) -> float:
+        return fmean(measurement.seconds) * rounds
+
+    def cell(case: Case, engine: str) -> str:
+        time = outcome.time(case.name, engine, training)
+        return time_text(time) if time else ""
+
+    cases = outcome.cases()
+    rows = [
+        (ALL_ENGINES[engine].title, *(cell(case, engine) for case in cases))
+        for engine in WORKLOAD.engines
+        if any(engine in outcome.engines(case.name) for case in cases)
+    ]
+    if not rows:
+        return []
+    head = (f"all {rounds} rounds", *(case.title for case in cases))
+    text = "Whole trainings, disturbed slices included:\n\n"
+    return [text + table(head, rows, numbers=range(1, len(head)))]
 
 
 def _plots(outcome: Outcome) -> list[Plot]:
@@ -126,10 +174,11 @@ WORKLOAD = Workload(
     },
     params={"smoke": {"rollouts": 2, "steps": 10, "batch": 16}},
     pace={
-        "smoke": Pace(compared=1, whole=12),
-        "quick": Pace(compared=5, whole=10),
-        "full": Pace(compared=5, sets=3, whole=ROUNDS),
+        "smoke": Pace(compared=1, slices=3, whole=12),
+        "quick": Pace(compared=5, slices=5, whole=10),
+        "full": Pace(compared=5, sets=3, slices=25, whole=ROUNDS),
     },
     claims=_claims,
     plots=_plots,
+    notes=_notes,
 )

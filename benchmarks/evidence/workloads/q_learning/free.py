@@ -47,8 +47,10 @@ def weights_by_round(params: dict[str, Any], rounds: int) -> list[Weights]:
 
 def run(params: dict[str, Any], watch: Any, engine: Engine) -> None:  # noqa: ANN401
     """Play as many rounds as others train."""
-    weights = weights_by_round(params, watch.dropped + watch.rounds)
-    stretches = weights[: watch.dropped], weights[watch.dropped :]
+    rounds, count = watch.rounds_of_slice, watch.slices
+    weights = weights_by_round(params, watch.dropped + rounds * count)
+    first = range(watch.dropped, len(weights), rounds)
+    stretches = [weights[: watch.dropped], *(weights[at : at + rounds] for at in first)]
     threads = engine.workers
     ready = Barrier(threads + 1)
 
@@ -70,10 +72,11 @@ def run(params: dict[str, Any], watch: Any, engine: Engine) -> None:  # noqa: AN
     ready.wait()
     ready.wait()
     watch.turn(None)
-    cpu, wall = time.process_time(), time.perf_counter()
-    ready.wait()
-    ready.wait()
-    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    for _ in range(count):
+        cpu, wall = time.process_time(), time.perf_counter()
+        ready.wait()
+        ready.wait()
+        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+        watch.turn(Slice(rounds, wall, cpu))
     for thread in team:
         thread.join()
-    watch.turn(Slice(watch.rounds, wall, cpu))
