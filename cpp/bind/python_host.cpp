@@ -3,25 +3,10 @@
 
 #include <utility>
 
+#include "raised.hpp"
+
 namespace reactorl::bind {
 namespace {
-
-/// The raised exception, as one object with its traceback. Clears the error.
-auto take_exception() -> PyObject* {
-#if PY_VERSION_HEX >= 0x030C0000
-  return PyErr_GetRaisedException();
-#else
-  PyObject* type = nullptr;
-  PyObject* value = nullptr;
-  PyObject* traceback = nullptr;
-  PyErr_Fetch(&type, &value, &traceback);
-  PyErr_NormalizeException(&type, &value, &traceback);
-  if (traceback != nullptr) PyException_SetTraceback(value, traceback);
-  Py_XDECREF(type);
-  Py_XDECREF(traceback);
-  return value;
-#endif
-}
 
 auto is_plain(PyObject* value) -> bool {
   PyTypeObject* type = Py_TYPE(value);

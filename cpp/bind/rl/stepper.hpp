@@ -9,6 +9,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include "../raised.hpp"
 #include "landing.hpp"
 
 namespace nb = nanobind;
@@ -114,19 +115,7 @@ class Stepper {
         !PyErr_ExceptionMatches(PyExc_SystemExit)) {
       throw nb::python_error();
     }
-#if PY_VERSION_HEX >= 0x030C0000
-    return nb::steal(PyErr_GetRaisedException());
-#else
-    PyObject* type = nullptr;
-    PyObject* value = nullptr;
-    PyObject* trace = nullptr;
-    PyErr_Fetch(&type, &value, &trace);
-    PyErr_NormalizeException(&type, &value, &trace);
-    if (trace != nullptr) PyException_SetTraceback(value, trace);
-    Py_XDECREF(type);
-    Py_XDECREF(trace);
-    return nb::steal(value);
-#endif
+    return nb::steal(take_exception());
   }
 
   nb::object index_;
