@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib.util
 import pickle
 import sys
+import time
 import types
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -36,6 +37,49 @@ def envs(request: pytest.FixtureRequest) -> Iterator[VectorEnv]:
     )
     yield found
     found.close()
+
+
+# -- actions ---------------------------------------------------------------------------
+
+
+class Keeper(gym.Env[Any, Any]):
+    """Keeps every action that it gets."""
+
+    observation_space = spaces.Box(0, 1)
+    action_space = spaces.Box(-1, 1, (2,))
+
+    def __init__(self, pause: float = 0) -> None:
+        self.kept: list[Any] = []
+        self.pause = pause
+
+    def reset(self, **_: Any) -> Any:
+        return np.zeros(1, np.float32), {}
+
+    def step(self, action: Any) -> Any:
+        time.sleep(self.pause)
+        self.kept.append(action)
+        return np.zeros(1, np.float32), 0.0, False, False, {}
+
+
+@pytest.mark.parametrize("placement", PLACEMENTS)
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("pause", [0, 1e-4], ids=["short steps", "long steps"])
+def test_a_row_of_actions_stays_what_it_was(
+    placement: Any, workers: int, pause: float
+) -> None:
+    maker = partial(Keeper, pause)
+    envs = VectorEnv([maker] * 5, placement=placement, workers=workers)
+    envs.reset()
+    actions = np.empty((5, 2), np.float32)
+    for number in range(20):  # long steps are handed out one by one, after a while
+        actions[...] = np.arange(10).reshape(5, 2) / 10 + number
+        envs.step(actions)
+
+    for index, kept in enumerate(envs.get_attr("kept")):
+        first = np.array([2 * index, 2 * index + 1]) / 10
+        expected = [first + number for number in range(20)]
+        np.testing.assert_array_equal(kept, np.array(expected, np.float32))
+    envs.close()
 
 
 # -- attributes and methods ------------------------------------------------------------

@@ -65,7 +65,11 @@ class ForAll(Asking):
 
 @dataclass(slots=True)  # not frozen: one is made in every round, in half the time
 class Step(Asking):
-    """Step with these actions, by index. Nobody changes it."""
+    """Step with these actions, by index. Nobody changes it.
+
+    Of an array each environment gets a row of a copy: it may keep that, and whoever
+    gave the array may write the next actions into it.
+    """
 
     deed: ClassVar[Deed] = "step"
     actions: Actions
@@ -78,7 +82,10 @@ class Step(Asking):
 
     def apply(self, seat: Seat) -> Infos | None:
         """Step one environment."""
-        return seat.step(self.actions[seat.index]) or None
+        action = self.actions[seat.index]
+        if type(self.actions) is np.ndarray and type(action) is np.ndarray:
+            action = action.copy()
+        return seat.step(action) or None
 
     def part(self, indices: Sequence[int]) -> Step:
         """Return the actions of some."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from reactorl.rl._landing import Crew
 from reactorl.rl.commands import Answer, Reset, Step
 from reactorl.rl.failures import EnvFailure
@@ -54,6 +56,8 @@ class Company:
 
     def step(self, actions: Actions) -> Replies:
         """Step all of them."""
+        if type(actions) is np.ndarray and actions.ndim > 1:
+            actions = actions.copy()  # a row is the environment's own; see ``Step``
         replies: Replies = {}
         first = 0
         while (stop := self._crew.step(first, actions)) is not None:
