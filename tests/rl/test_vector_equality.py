@@ -27,8 +27,7 @@ from gymnasium.wrappers import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reactorl.rl import VectorEnv
-from reactorl.rl.threads import TRIALS
+from reactorl.rl import VectorEnv, lengths
 from tests.rl.comparing import assert_same, assert_same_run, play, play_sync
 from tests.rl.envs import ACTION_SPACES, Reuser, Toy, every_space, toys
 
@@ -223,9 +222,11 @@ def test_large_observations_are_the_same(
 
 
 def let_rounds_take(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the clock say so, and judge that soon."""
     clock = count(0, seconds)
     now = SimpleNamespace(perf_counter=partial(next, clock))
-    monkeypatch.setattr("reactorl.rl.threads.time", now)
+    monkeypatch.setattr(lengths, "time", now)
+    monkeypatch.setattr(lengths, "JUDGED", 8)
 
 
 @pytest.mark.parametrize("space", [None, FRAMES], ids=["small", "large"])
@@ -240,8 +241,8 @@ def test_long_steps_that_are_handed_out_one_by_one(
         toys(9, space),
         workers=[2, 4],
         vector={"autoreset_mode": mode},
-        steps=3 * TRIALS,
-        reset_at=[4, TRIALS - 1, TRIALS, 2 * TRIALS],
+        steps=30,
+        reset_at=[4, 7, 8, 20],
     )
 
 
@@ -254,11 +255,11 @@ def test_only_long_steps_are_handed_out_one_by_one(
     let_rounds_take(seconds, monkeypatch)
     with closing(VectorEnv(toys(9), workers=2, placement="thread")) as envs:
         envs.reset(seed=1)
-        for _ in range(TRIALS):
+        for _ in range(8):
             envs.step([1] * 9)
         host: Any = envs._host
 
-        assert (host._step is not host._command) is long
+        assert (host._step._way is not host._command) is long
         # What is received instead of returned comes the same way.
         envs.send(np.full(9, 2))
         assert envs.recv()[0].shape == (9, 3)

@@ -15,13 +15,12 @@ worker waits long. An environment is made at the start tag and closed at the fin
 by its home worker. In between it is stepped there, too, unless that worker is busy
 while another has nothing to do; ``pin`` rules that out.
 
-Where steps turn out to be long, each is handed out by itself: then no worker waits
-longer than for one of them. That changes who does it, and nothing of what comes of it.
+While steps are long, each is handed out by itself: then no worker waits longer than for
+one of them. That changes who does a step, and nothing of what comes of it.
 """
 
 from __future__ import annotations
 
-import time
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -43,6 +42,7 @@ from reactorl.rl.commands import Describe, Step
 from reactorl.rl.company import Company
 from reactorl.rl.failures import EnvFailure, stamped
 from reactorl.rl.hang import HangWatch, no_guard
+from reactorl.rl.lengths import ByLength
 from reactorl.rl.placement import cores, parts
 
 if TYPE_CHECKING:
@@ -57,10 +57,8 @@ if TYPE_CHECKING:
 GROUPS_PER_WORKER: Final = 3
 WORTH_A_GROUP: Final = 8
 """Environments with short steps; a group of fewer costs more than it evens out."""
-LONG_STEP: Final = 15e-6
+LONG_STEP: Final = 20e-6
 """Seconds from which a step is worth to be handed out by itself."""
-TRIALS: Final = 10
-"""The fastest of so many rounds tells how long steps are."""
 
 
 class Group(Reactor):
@@ -222,9 +220,6 @@ class ThreadHost:
         ]
         # A group of one steps alone anyway, and who is pinned stays with its group.
         solos = 0 if pin or size in (1, self._count) else self._count
-        self._trials = TRIALS if solos else 0
-        self._shortest = float("inf")
-        self._long = LONG_STEP * self._count / threads
         # Values stay as they are: what an environment keeps in its info is its own.
         main = Threads(plans=plans, solos=solos)
         session = drive(main, workers=threads, freeze=False, stay_home=pin)
@@ -232,6 +227,12 @@ class ThreadHost:
             self._session = self._stack.enter_context(session)
             self._command = self._session.plug("command")
             self._step = self._command
+            if solos:
+                self._step = ByLength(
+                    LONG_STEP * self._count / threads,
+                    for_short=self._command,
+                    for_long=self._session.plug("steps"),
+                )
         except BaseException:
             self._stack.close()
             raise
@@ -274,18 +275,8 @@ class ThreadHost:
 
     def step(self, command: Step) -> dict[int, Reply]:
         """Let every environment step, at the next microstep."""
-        outputs = self._try(command) if self._trials else self._step(command)
-        return _joined(outputs) if outputs else {}
-
-    def _try(self, command: Step) -> dict[str, Any]:
-        """Step, and find out whether steps are long."""
-        began = time.perf_counter()
         outputs = self._step(command)
-        self._shortest = min(self._shortest, time.perf_counter() - began)
-        self._trials -= 1
-        if not self._trials and self._shortest > self._long:
-            self._step = self._session.plug("steps")
-        return outputs
+        return _joined(outputs) if outputs else {}
 
     def close(self) -> None:
         """Close the environments, each on its home worker, and end the threads."""
