@@ -38,7 +38,7 @@ def test_hostile_names_and_values_are_text(browser_page: Page) -> None:
         go_on.set()
         thread.join()
         dashboard.end("failed", ALL)
-    page.wait_for_function("document.documentElement.dataset.over === 'true'")
+    page.locator('html[data-over="true"]').wait_for(state="attached")
 
     # The server is gone, and the page still shows how it was.
     assert threading.active_count() == threads
@@ -59,7 +59,7 @@ def test_numbers_of_a_training_are_drawn(browser_page: Page) -> None:
             feed.number(step, "losses/<script>", 1 / step)
         feed.number(40, "eval/mean_return", 500)
         feed.steps = 50
-    page.wait_for_function("document.documentElement.dataset.over === 'true'")
+    page.locator('html[data-over="true"]').wait_for(state="attached")
 
     titles = page.locator(".chart h2").all_text_contents()
     assert titles == ["Return", "Loss", "Steps per second"]

@@ -7,15 +7,19 @@ import http.client
 import json
 import socket
 import threading
+import time
 from typing import TYPE_CHECKING
 
 import pytest
 
 from reactorl import LogicalAction, Reactor, elaborate, param, reaction, run, startup
 from reactorl.dashboard import Dashboard
+from reactorl.dashboard.state import State
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from reactorl import Watch
 
 
 class Count(Reactor):
@@ -172,6 +176,22 @@ def test_readers_get_the_last_state_and_the_end() -> None:
     assert whole["now"]["phase"] == "ended"  # type: ignore[index]
     assert ["Tags", "51"] in whole["now"]["tiles"]  # type: ignore[index]
     assert [text for _, text in whole["log"]] == ["one", "two"]  # type: ignore[attr-defined]
+
+
+def test_looks_that_wait_for_a_processor_do_not_let_the_page_stand_still(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    take, looks = State.take, threading.Semaphore(0)
+
+    def wait_and_take(state: State, watch: Watch | None) -> None:
+        time.sleep(0.2)  # with 200 such pauses after it, the next look is 40 s away
+        take(state, watch)
+        looks.release()
+
+    monkeypatch.setattr(State, "take", wait_and_take)
+    with Dashboard(elaborate(Count), title="Count"):
+        for _ in range(3):
+            assert looks.acquire(timeout=20)
 
 
 def test_nothing_is_left_of_it() -> None:

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 EVERY: Final = 0.25
 """How many seconds from one look to the next, at least."""
 SELDOM: Final = 200
-"""A look is followed by a pause this many times as long, at least: 0.5 % of a core."""
+"""A look is followed by a pause this many times as long as the processor time that it
+took, at least: 0.5 % of a core. On a busy machine it takes longer by the clock, and the
+page must not stand still for that."""
 CURVES_EVERY: Final = 1.0
 PATIENCE: Final = 1.0
 """How many seconds readers get for the last state."""
@@ -141,9 +143,10 @@ class Dashboard:
                     continue
                 curves = began - curves_at >= CURVES_EVERY
                 curves_at = began if curves else curves_at
+                used = time.thread_time()
                 self._show(curves=curves, work=self._board.readers > 0)
+                pause = max(EVERY, SELDOM * (time.thread_time() - used))
                 looked = time.monotonic()
-                pause = max(EVERY, SELDOM * (looked - began))
 
     def _show(self, *, curves: bool, work: bool, over: bool = False) -> None:
         state = self._state
