@@ -96,9 +96,9 @@ format: .venv/lint/.deps ## Format all code, and fix what can be fixed
 stubs: .venv/gil/.built ## Generate the extensions' type stubs anew
 	.venv/gil/bin/python -m nanobind.stubgen -m reactorl._core -p cpp/bind/stub.pat \
 	  -o src/reactorl/_core.pyi
-	for name in _pictures _landing; do \
+	for name in envs._stepping wrappers._resize; do \
 	  .venv/gil/bin/python -m nanobind.stubgen -m reactorl.rl.$$name \
-	    -o src/reactorl/rl/$$name.pyi; \
+	    -o src/reactorl/rl/$${name/.//}.pyi; \
 	done
 
 grammar: .venv/gil/.deps ## Generate the tables of the LF grammar anew
@@ -206,7 +206,7 @@ $(PACKAGE_VENVS:%=.venv/%/.deps): .venv/%/.deps: pyproject.toml .venv/%/.python
 
 # Directories are among the prerequisites: they change when a file is added or removed.
 $(PACKAGE_VENVS:%=.venv/%/.built): .venv/%/.built: \
-    .venv/%/.deps CMakeLists.txt $(shell find cpp/include cpp/src cpp/bind) \
+    .venv/%/.deps CMakeLists.txt $(shell find cpp/include cpp/src cpp/bind cpp/rl) \
     $(shell find src -type d -not -name __pycache__)
 	$(PIP_INSTALL) --no-build-isolation -C build-dir=build/$* \
 	  -C cmake.define.REACTORL_WERROR=ON --editable .

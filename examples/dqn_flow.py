@@ -12,9 +12,9 @@ Run it: ``python examples/dqn_flow.py`` (needs ``reactorl[train]``)
 import jax
 import numpy as np
 
-from reactorl.rl.algo.dqn import DQN
-from reactorl.rl.training.flow import Flow, Run
-from reactorl.rl.training.replay import ReplayPlan
+from reactorl.rl.algorithms.dqn import DQN
+from reactorl.rl.flow.flow import Flow, Run
+from reactorl.rl.flow.replay import ReplayConfig
 
 FLOW = Flow(
     "CartPole-v1",
@@ -23,7 +23,7 @@ FLOW = Flow(
     rollouts=4,
     steps=16,
     rounds=8,
-    replay=ReplayPlan(capacity=2_000, batch_size=32, updates=4, starts_at=200),
+    replay=ReplayConfig(capacity=2_000, batch_size=32, updates=4, starts_at=200),
     evaluate_every=4,
     evaluation_episodes=2,
     seed=1,

@@ -15,8 +15,8 @@ import jax
 import numpy as np
 
 from reactorl import Program
-from reactorl.rl.algo.impala import IMPALA
-from reactorl.rl.training.flow import Flow
+from reactorl.rl.algorithms.impala import IMPALA
+from reactorl.rl.flow.flow import Flow
 
 ALGORITHM = IMPALA(hidden=(32,))  # makes up for weights that are older
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.evidence import page, plots
 from benchmarks.evidence.engines import ENGINES
 from benchmarks.evidence.environments import places
-from benchmarks.evidence.measuring import Case, Company
+from benchmarks.evidence.measuring import Case, EnvShard
 from benchmarks.evidence.outcome import disagreements, headline
 from benchmarks.evidence.plan import make_plan, nothing_is_done
 from benchmarks.evidence.progress import Display
@@ -214,7 +214,7 @@ def measure_all(
             left = [turn for turn in stint if id(turn) not in done]
             if not left:
                 continue
-            company = Company(homes)
+            company = EnvShard(homes)
             engines = list(dict.fromkeys(e for turn in left for e in turn.keys))
             display.turn(f"starting {', '.join(engines)}")
             try:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from benchmarks.runtime.measure import Feelers
 
 
-class Company:
+class EnvShard:
     """The processes of the engines that take turns."""
 
     def __init__(self, places: Mapping[str, Place]) -> None:
@@ -79,7 +79,7 @@ class Company:
 class Case:
     """One case, measured with the processes of a company."""
 
-    def __init__(self, turn: Turn, company: Company, feelers: Feelers) -> None:
+    def __init__(self, turn: Turn, company: EnvShard, feelers: Feelers) -> None:
         self._turn = turn
         self._company = company
         self._feelers = feelers

@@ -16,8 +16,8 @@ import numpy as np
 from gymnasium import spaces
 from pettingzoo import ParallelEnv
 
-from reactorl.rl.nets import apply_mlp, make_mlp
-from reactorl.rl.training.multi_agent import Match, MatchRun
+from reactorl.rl.algorithms.mlp import apply_mlp, make_mlp
+from reactorl.rl.multi_agent.inference import Match, MatchRun
 
 if TYPE_CHECKING:
     from collections.abc import Callable

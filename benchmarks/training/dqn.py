@@ -19,10 +19,10 @@ import numpy as np
 import optax
 from gymnasium.vector import AutoresetMode
 
-from reactorl.rl.algo.dqn import DQN
-from reactorl.rl.nets import apply_mlp, make_mlp
-from reactorl.rl.training.flow import Flow, Run
-from reactorl.rl.training.replay import ReplayPlan
+from reactorl.rl.algorithms.dqn import DQN
+from reactorl.rl.algorithms.mlp import apply_mlp, make_mlp
+from reactorl.rl.flow.flow import Flow, Run
+from reactorl.rl.flow.replay import ReplayConfig
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,7 +44,7 @@ FOREVER = 10**9
 
 def make_flow(case: str, lag: int) -> Flow:
     """Return the flow of a case, without end."""
-    replay = ReplayPlan(CAPACITY, BATCH, UPDATES[case], starts_at=BATCH)
+    replay = ReplayConfig(CAPACITY, BATCH, UPDATES[case], starts_at=BATCH)
     return Flow(
         "CartPole-v1",
         DQN(

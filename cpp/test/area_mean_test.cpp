@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reactorl/area_mean.hpp"
+#include "rl/area_mean.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.evidence.engines import ENGINES
 from benchmarks.evidence.environments import SetUpError, here
-from benchmarks.evidence.measuring import Case, Company
+from benchmarks.evidence.measuring import Case, EnvShard
 from benchmarks.evidence.outcome import must_compare
 from benchmarks.evidence.plan import make_plan
 from benchmarks.evidence.workloads import NAMES, implementation, load
@@ -35,7 +35,7 @@ def digests(workload: str, engine: str) -> dict[str, str]:
     plan = make_plan(
         [load(workload)], [engine], {engine: here(ENGINES[engine])}, "smoke", PLENTY
     )
-    company = Company({engine: here(ENGINES[engine])})
+    company = EnvShard({engine: here(ENGINES[engine])})
     found: dict[str, str] = {}
     calm: Any = AlwaysCalm()
     try:

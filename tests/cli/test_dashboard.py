@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from reactorl.cli.main import main
 from reactorl.dashboard import view
-from reactorl.rl.training.checkpoint import read_checkpoint
+from reactorl.rl.checkpoint.file import read_checkpoint
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -123,8 +123,8 @@ def test_a_loop_in_lf_is_drawn(here: Path, capsys: Capture) -> None:
 
 def test_the_flow_of_a_run(here: Path, capsys: Capture) -> None:
     pytest.importorskip("jax")
-    from reactorl.rl.algo.registry import settings_of
-    from reactorl.rl.training.rundir import RunDirectory
+    from reactorl.rl.algorithms.registry import settings_of
+    from reactorl.rl.runs.directory import RunDirectory
 
     settings = settings_of("dqn")()
     run = RunDirectory.create(

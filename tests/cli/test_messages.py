@@ -15,7 +15,7 @@ import pytest
 from reactorl.cli import check, failures, flags, terminal
 from reactorl.cli import main as frame
 from reactorl.cli.main import COMMANDS, GROUPS, main
-from reactorl.rl.training.algorithm import FlowError
+from reactorl.rl.flow.algorithm import FlowError
 
 if TYPE_CHECKING:
     import argparse
@@ -330,7 +330,7 @@ def test_every_command_is_in_a_group_and_has_a_summary(
 def test_all_algorithms_are_in_the_help_of_train(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    from reactorl.rl.algo.registry import ALGORITHMS
+    from reactorl.rl.algorithms.registry import ALGORITHMS
 
     part = _help(capsys, "train").split("\nalgorithms:\n")[1].split("\n\n")[0]
     assert [line.split()[0] for line in part.splitlines()] == list(ALGORITHMS)

@@ -23,12 +23,12 @@ import pytest
 
 from reactorl.cli import needs, progress, training
 from reactorl.cli.main import main
-from reactorl.rl.algo.registry import ALGORITHMS, settings_of
-from reactorl.rl.training import rundir
-from reactorl.rl.training.checkpoint import read_checkpoint
-from reactorl.rl.training.curves import read_curve
-from reactorl.rl.training.flow import Run
-from reactorl.rl.training.logs import numbers
+from reactorl.rl.algorithms.registry import ALGORITHMS, settings_of
+from reactorl.rl.checkpoint.file import read_checkpoint
+from reactorl.rl.flow.flow import Run
+from reactorl.rl.runs import directory as rundir
+from reactorl.rl.runs.metrics import numbers
+from reactorl.rl.runs.plot import read_curve
 
 if TYPE_CHECKING:
     from pathlib import Path

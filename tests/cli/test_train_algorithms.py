@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reactorl.cli.main import main
-from reactorl.rl.algo.registry import ALGORITHMS, settings_of
+from reactorl.rl.algorithms.registry import ALGORITHMS, settings_of
 
 if TYPE_CHECKING:
     from pathlib import Path

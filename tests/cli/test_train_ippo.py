@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 
 from reactorl.cli.main import main
-from reactorl.rl.algo.ippo import IPPORun
-from reactorl.rl.algo.registry import settings_of
-from reactorl.rl.training.checkpoint import read_checkpoint
-from reactorl.rl.training.logs import numbers
+from reactorl.rl.algorithms.ippo import IPPORun
+from reactorl.rl.algorithms.registry import settings_of
+from reactorl.rl.checkpoint.file import read_checkpoint
+from reactorl.rl.runs.metrics import numbers
 
 if TYPE_CHECKING:
     from pathlib import Path

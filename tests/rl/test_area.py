@@ -15,7 +15,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from reactorl.rl.area import AreaResize
+from reactorl.rl.wrappers.resize import AreaResize
 
 Shape = tuple[int, ...]
 

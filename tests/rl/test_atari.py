@@ -15,7 +15,7 @@ from gymnasium.wrappers import AtariPreprocessing as TheirPreprocessing
 from gymnasium.wrappers import FrameStackObservation, TimeLimit
 
 from reactorl.rl import VectorEnv
-from reactorl.rl.atari import AtariPreprocessing
+from reactorl.rl.wrappers.atari import AtariPreprocessing
 from tests.rl.comparing import Run, assert_same, assert_same_run, play, play_sync
 
 if TYPE_CHECKING:

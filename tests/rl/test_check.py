@@ -11,7 +11,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from reactorl.rl import EnvFailure, SharedStateError, VectorEnv
+from reactorl.rl import EnvError, SharedStateError, VectorEnv
 
 _counter = itertools.count()
 _LEDGER = {"steps": 0}
@@ -138,7 +138,7 @@ def test_who_fails_in_the_check_is_named_and_all_are_closed() -> None:
             closed.append(self.index)
 
     makers = [lambda k=k: Failing(k) for k in range(3)]
-    with pytest.raises(EnvFailure, match="ValueError: not today") as raised:
+    with pytest.raises(EnvError, match="ValueError: not today") as raised:
         VectorEnv(makers, check=True)
 
     assert (raised.value.index, raised.value.env, raised.value.step) == (

@@ -22,16 +22,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from reactorl.rl.algo.dqn import DQN
-from reactorl.rl.training import checkpoint as module
-from reactorl.rl.training.checkpoint import (
+from reactorl.rl.algorithms.dqn import DQN
+from reactorl.rl.checkpoint import file as module
+from reactorl.rl.checkpoint.file import (
     CheckpointError,
     read_checkpoint,
     write_checkpoint,
 )
-from reactorl.rl.training.flow import Flow, Run
-from reactorl.rl.training.identity import described
-from reactorl.rl.training.replay import ReplayPlan
+from reactorl.rl.checkpoint.identity import described
+from reactorl.rl.flow.flow import Flow, Run
+from reactorl.rl.flow.replay import ReplayConfig
 
 FLOW = Flow(
     "CartPole-v1",
@@ -40,7 +40,7 @@ FLOW = Flow(
     rollouts=2,
     steps=4,
     rounds=30,
-    replay=ReplayPlan(capacity=200, batch_size=8, updates=2, starts_at=30),
+    replay=ReplayConfig(capacity=200, batch_size=8, updates=2, starts_at=30),
     lag=1,
     evaluate_every=3,
     evaluation_episodes=2,
@@ -246,7 +246,7 @@ def test_a_file_with_a_right_digest_and_no_sense_is_refused(file: Path) -> None:
         ({"env": "Acrobot-v1"}, "env is 'Acrobot-v1' here and 'CartPole-v1' there"),
         ({"algorithm": DQN(gamma=0.5)}, "algorithm.gamma is 0.5 here and 0.99 there"),
         ({"env_kwargs": {"sutton_barto_reward": True}}, "env_kwargs.sutton"),
-        ({"replay": ReplayPlan(capacity=201)}, "replay.capacity is 201 here"),
+        ({"replay": ReplayConfig(capacity=201)}, "replay.capacity is 201 here"),
     ],
 )
 def test_a_checkpoint_of_another_flow_is_refused(

@@ -15,16 +15,16 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from reactorl.rl.algo.dqn import DQN
-from reactorl.rl.training.checkpoint import read_checkpoint, write_checkpoint
-from reactorl.rl.training.cloning import restore_env, saved_env
-from reactorl.rl.training.flow import Flow
-from reactorl.rl.training.replay import ReplayPlan
+from reactorl.rl.algorithms.dqn import DQN
+from reactorl.rl.checkpoint.env_state import restore_env, saved_env
+from reactorl.rl.checkpoint.file import read_checkpoint, write_checkpoint
+from reactorl.rl.flow.flow import Flow
+from reactorl.rl.flow.replay import ReplayConfig
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-FLOW = Flow("CartPole-v1", DQN(), replay=ReplayPlan(capacity=2_000))
+FLOW = Flow("CartPole-v1", DQN(), replay=ReplayConfig(capacity=2_000))
 
 
 def through_a_file(state: Any, tmp_path: Path) -> Any:

@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 from reactorl import Reactor
-from reactorl.rl.algo.dqn import DQN
-from reactorl.rl.training.algorithm import FlowError
-from reactorl.rl.training.flow import Flow, Round, Run
-from reactorl.rl.training.replay import Replay, ReplayPlan
-from reactorl.rl.training.rollout import Rollout
+from reactorl.rl.algorithms.dqn import DQN
+from reactorl.rl.flow.algorithm import FlowError
+from reactorl.rl.flow.flow import Flow, Round, Run
+from reactorl.rl.flow.replay import Replay, ReplayConfig
+from reactorl.rl.flow.rollout import Rollout
 
 SMALL = Flow(
     "CartPole-v1",
@@ -28,7 +28,7 @@ SMALL = Flow(
     rollouts=4,
     steps=6,
     rounds=8,
-    replay=ReplayPlan(capacity=500, batch_size=8, updates=2, starts_at=60),
+    replay=ReplayConfig(capacity=500, batch_size=8, updates=2, starts_at=60),
     evaluate_every=3,
     evaluation_episodes=4,
 )
@@ -195,7 +195,7 @@ class Words(gym.Env[Any, Any]):
             r"room for 500 steps, and 21 rounds of 48 steps .* Make it 1008 or more",
         ),
         (
-            {"replay": ReplayPlan(starts_at=1_000)},
+            {"replay": ReplayConfig(starts_at=1_000)},
             "learning starts after 1000 steps, and the training has 384",
         ),
         ({"parts": {"rolout": Rollout}}, "a flow has no part 'rolout'"),
@@ -327,7 +327,7 @@ def test_the_learning_rate_falls_to_nothing_in_a_straight_line() -> None:
 SCRIPT = """
 import hashlib
 import gymnasium as gym
-from reactorl.rl.training.flow import Run
+from reactorl.rl.flow.flow import Run
 from tests.rl.test_flow import SMALL
 import os
 import subprocess

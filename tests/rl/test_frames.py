@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from gymnasium.wrappers import FrameStackObservation
 
-from reactorl.rl.frames import WINDOWS, FrameStack
+from reactorl.rl.wrappers.frame_stack import WINDOWS, FrameStack
 
 STEPS = 60
 

@@ -15,8 +15,8 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from reactorl.rl import EnvFailure, VectorEnv
-from reactorl.rl.hang import HangError, HangWatch
+from reactorl.rl import EnvError, VectorEnv
+from reactorl.rl.envs.timeout import HangError, HangWatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -218,7 +218,7 @@ def test_an_environment_that_catches_everything_fails_and_can_be_closed(
     envs.step([0, 0])
     began = time.monotonic()
 
-    with pytest.raises(EnvFailure, match=r"longer than 0\.2 s") as raised:
+    with pytest.raises(EnvError, match=r"longer than 0\.2 s") as raised:
         envs.step([0, 1])
     assert (raised.value.index, raised.value.step) == (1, 2)
     envs.reset(seed=1)
@@ -238,7 +238,7 @@ def test_an_environment_that_waits_in_c_is_named(
 
     envs = VectorEnv([Sleeper] * 2, placement="thread", timeout=LIMIT)
     envs.reset(seed=1)
-    with pytest.raises(EnvFailure, match="HangError"):
+    with pytest.raises(EnvError, match="HangError"):
         envs.step([0, 1])
     envs.close()
 

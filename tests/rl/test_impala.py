@@ -13,9 +13,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from reactorl.rl.algo.impala import IMPALA, IMPALAState, vtrace
-from reactorl.rl.training.algorithm import FlowError, Spaces
-from reactorl.rl.training.flow import Flow, Round
+from reactorl.rl.algorithms.impala import IMPALA, IMPALAState, vtrace
+from reactorl.rl.flow.algorithm import FlowError, Spaces
+from reactorl.rl.flow.flow import Flow, Round
 from tests.rl.trained import mean_score, resumed, trained
 
 SMALL = Flow(

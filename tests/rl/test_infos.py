@@ -11,7 +11,7 @@ from gymnasium.vector import VectorEnv
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reactorl.rl.infos import together
+from reactorl.rl.vector.infos import together
 from tests.rl.comparing import assert_same
 
 COUNT = 3

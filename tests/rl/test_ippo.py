@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from pettingzoo import ParallelEnv
 
-from reactorl.rl.algo.ippo import IPPO, IPPORun, side_by_side
-from reactorl.rl.algo.ppo import PPO
-from reactorl.rl.training.algorithm import FlowError
+from reactorl.rl.algorithms.ippo import IPPO, IPPORun, side_by_side
+from reactorl.rl.algorithms.ppo import PPO
+from reactorl.rl.flow.algorithm import FlowError
 from tests.rl.games import Auction
 from tests.rl.meeting import Meeting
 

@@ -14,15 +14,15 @@ from gymnasium import spaces
 from gymnasium.vector import SyncVectorEnv
 
 from reactorl.rl import VectorEnv
-from reactorl.rl.arrays import SPARES
-from reactorl.rl.lending import HOME, Lending
+from reactorl.rl.envs.arrays import SPARES
+from reactorl.rl.envs.buffer_pool import HOME, BufferPool
 from tests.rl.comparing import assert_same
 from tests.rl.envs import toys
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reactorl.rl.placement import Placement
+    from reactorl.rl.envs.placement import Placement
 
 FRAMES = spaces.Box(0, 255, (84, 84, 4), np.uint8)
 COUNT = 5
@@ -163,7 +163,7 @@ def test_small_batches_are_copied() -> None:
 
 
 def test_a_batch_comes_back_from_any_thread() -> None:
-    lending = Lending([np.zeros(8), np.zeros(8)])
+    lending = BufferPool([np.zeros(8), np.zeros(8)])
     batches = [lending.lend(lending.place()) for _ in range(2)]
     assert lending.place() == HOME
 
@@ -176,7 +176,7 @@ def test_a_batch_comes_back_from_any_thread() -> None:
 
 
 def test_a_batch_is_lent_once_while_another_thread_gives_back() -> None:
-    lending = Lending([np.zeros(1) for _ in range(3)])
+    lending = BufferPool([np.zeros(1) for _ in range(3)])
     dropped: list[Any] = []
     done = threading.Event()
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reactorl.rl import lengths
-from reactorl.rl.lengths import EVERY, JUDGED, ByLength
+from reactorl.rl.envs import adaptive_dispatch as lengths
+from reactorl.rl.envs.adaptive_dispatch import EVERY, JUDGED, ByLength
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from reactorl import Recording, elaborate, msec
-from reactorl.rl.failures import EnvFailure
-from reactorl.rl.training.algorithm import FlowError
-from reactorl.rl.training.multi_agent import Match, MatchRun
+from reactorl.rl.envs.errors import EnvError
+from reactorl.rl.flow.algorithm import FlowError
+from reactorl.rl.multi_agent.inference import Match, MatchRun
 from tests.rl.games import Auction, BrokenAuction
 
 if TYPE_CHECKING:
@@ -287,7 +287,7 @@ def test_an_environment_that_fails_is_named() -> None:
     with MatchRun(match) as run:
         run.step()
         run.step()
-        with pytest.raises(EnvFailure) as caught:
+        with pytest.raises(EnvError) as caught:
             run.step()
     failure = caught.value
     assert failure.what == "LookupError: the hammer is lost"

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 
-from reactorl.rl import EnvFailure
+from reactorl.rl import EnvError
 from tests.rl.comparing import assert_same
 
 pytest.importorskip("pettingzoo", reason="PettingZoo is not installed")
@@ -28,7 +28,7 @@ from pettingzoo.test.example_envs import (
     generated_agents_parallel_v0,
 )
 
-from reactorl.rl.pettingzoo import ParallelRunner, ParallelVectorEnv
+from reactorl.rl.multi_agent.pettingzoo import ParallelRunner, ParallelVectorEnv
 from tests.rl.games import Auction, BrokenAuction, EndlessAuction, SlowAuction
 
 PLACEMENTS = ("thread", "process")
@@ -236,7 +236,7 @@ def test_an_environment_that_raises_is_named_with_step_and_tag(
     envs.step(bids(envs.agents, 0))
     envs.step(bids(envs.agents, 0))
 
-    with pytest.raises(EnvFailure, match="hammer is lost") as caught:
+    with pytest.raises(EnvError, match="hammer is lost") as caught:
         envs.step(bids(envs.agents, 0))
     failure = caught.value
     assert (failure.index, failure.env, failure.step) == (2, "auction_v0", 3)
@@ -251,7 +251,7 @@ def test_an_environment_that_cannot_be_made_is_named() -> None:
         msg = "no room"
         raise OSError(msg)
 
-    with pytest.raises(EnvFailure, match=r"environment 1 .*no room"):
+    with pytest.raises(EnvError, match=r"environment 1 .*no room"):
         ParallelVectorEnv([Auction, make], workers=1)
 
 
@@ -261,7 +261,7 @@ def test_an_environment_that_hangs_is_broken_off(placement: Any) -> None:
     runner.reset(seed=1)
     runner.step(dict.fromkeys(runner.agents, 0))
 
-    with pytest.raises(EnvFailure, match=r"longer than 0\.2 s"):
+    with pytest.raises(EnvError, match=r"longer than 0\.2 s"):
         runner.step(dict.fromkeys(runner.agents, 0))
     runner.close()
 
@@ -271,7 +271,7 @@ def test_a_process_that_is_killed_is_named_with_its_environments() -> None:
     envs.reset(seed=1)
     os.kill(envs.call("pid")[2], signal.SIGKILL)
 
-    with pytest.raises(EnvFailure, match=r"SIGKILL.*environments 2 to 3") as caught:
+    with pytest.raises(EnvError, match=r"SIGKILL.*environments 2 to 3") as caught:
         envs.step(bids(envs.agents, 0))
     assert caught.value.index == 2
     envs.close()
@@ -285,7 +285,7 @@ def test_slow_games_go_to_processes_where_there_is_a_gil(
     envs.close()
     assert envs.placement == ("process" if has_gil else "thread")
 
-    monkeypatch.setattr("reactorl.rl.placement.WORTH_PROCESSES", 3600.0)
+    monkeypatch.setattr("reactorl.rl.envs.placement.WORTH_PROCESSES", 3600.0)
     envs = ParallelVectorEnv(SlowAuction, 4, workers=2)
     envs.close()
     assert envs.placement == "thread"

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from gymnasium.vector import AutoresetMode
 
-from reactorl.rl import EnvFailure
+from reactorl.rl import EnvError
 from tests.rl.comparing import assert_same
 
 pytest.importorskip("pettingzoo", reason="PettingZoo is not installed")
 
-from reactorl.rl.pettingzoo import ParallelRunner, ParallelVectorEnv
+from reactorl.rl.multi_agent.pettingzoo import ParallelRunner, ParallelVectorEnv
 from tests.rl.games import Auction, FrailAuction, ReusingAuction
 from tests.rl.scripts import kill
 
@@ -150,7 +150,7 @@ def test_a_process_that_dies_names_environment_step_and_tag() -> None:
     envs.step(bids(envs))
     envs.step(bids(envs))
 
-    with pytest.raises(EnvFailure, match=r"SIGKILL.*environments 2 to 3") as raised:
+    with pytest.raises(EnvError, match=r"SIGKILL.*environments 2 to 3") as raised:
         envs.step(bids(envs))
 
     failure = raised.value
@@ -245,7 +245,7 @@ def test_a_process_that_hangs_in_c_is_killed(restart: Any) -> None:
     envs.step(bids(envs))
 
     if restart == "never":
-        with pytest.raises(EnvFailure, match=r"longer than 0\.3 s") as raised:
+        with pytest.raises(EnvError, match=r"longer than 0\.3 s") as raised:
             envs.step(bids(envs))
         assert (raised.value.index, raised.value.step) == (1, 2)
     else:
@@ -278,7 +278,7 @@ def test_a_reset_that_fails_is_tried_once_more(placement: Any) -> None:
 def test_a_step_before_the_first_reset_is_refused_whatever_restart_says() -> None:
     envs = ParallelVectorEnv(Auction, 1, placement="thread", restart="recreate")
 
-    with pytest.raises(EnvFailure, match="failed in step 1"):
+    with pytest.raises(EnvError, match="failed in step 1"):
         envs.step([{"bidder_0": 0}])
     envs.close()
 

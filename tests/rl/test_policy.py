@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from reactorl.rl.algo import policy
-from reactorl.rl.training.algorithm import FlowError, Spaces
+from reactorl.rl.algorithms import actor_critic as policy
+from reactorl.rl.flow.algorithm import FlowError, Spaces
 
 SEES = spaces.Box(-1, 1, (3,))
 LOGS = np.log(np.array([[0.5, 0.25, 0.25], [0.125, 0.125, 0.75]], np.float32))

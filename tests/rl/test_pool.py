@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from reactorl import ReplayError
-from reactorl.rl import Batches, EnvFailure, VectorEnv
+from reactorl.rl import BatchLog, EnvError, VectorEnv
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,7 +38,7 @@ def play(envs: VectorEnv, batches: int, seed: int = 1) -> Seen:
     return seen
 
 
-def one_run(**options: Any) -> tuple[Seen, Batches]:
+def one_run(**options: Any) -> tuple[Seen, BatchLog]:
     envs = VectorEnv("CartPole-v1", 6, batch_size=2, **options)
     try:
         return play(envs, 120), envs.batches
@@ -95,7 +95,7 @@ def test_a_physical_run_can_be_replayed(placement: str, tmp_path: Path) -> None:
     batches.save(tmp_path / "batches.json")
 
     again, taken = one_run(
-        workers=2, placement=placement, replay=Batches.load(tmp_path / "batches.json")
+        workers=2, placement=placement, replay=BatchLog.load(tmp_path / "batches.json")
     )
 
     assert again == seen
@@ -220,7 +220,7 @@ def test_a_failure_is_raised_when_it_is_received(placement: Any) -> None:
     for _ in range(2):
         _, _, _, _, infos = envs.recv()
         envs.send(np.array([0, 1]), infos["env_id"])
-    with pytest.raises(EnvFailure, match="ValueError: no") as raised:
+    with pytest.raises(EnvError, match="ValueError: no") as raised:
         envs.recv()
     assert raised.value.index == 1
     assert raised.value.step == 1
@@ -275,15 +275,15 @@ def test_bad_options_are_refused(options: Any, match: str) -> None:
 
 def test_recordings_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ReplayError, match="6 environments in batches of 2, the vec"):
-        VectorEnv("CartPole-v1", 4, batch_size=2, replay=Batches(6, 2))
+        VectorEnv("CartPole-v1", 4, batch_size=2, replay=BatchLog(6, 2))
     path = tmp_path / "batches.json"
     path.write_text("{}")
     with pytest.raises(ReplayError, match=r"batches\.json is no recording"):
-        Batches.load(path)
+        BatchLog.load(path)
 
 
 def test_a_recording_that_ends_says_so() -> None:
-    replay = Batches(2, 1, [(1,)])
+    replay = BatchLog(2, 1, [(1,)])
     envs = VectorEnv("CartPole-v1", 2, batch_size=1, replay=replay, placement="thread")
     envs.async_reset(seed=1)
     assert envs.recv()[4]["env_id"].tolist() == [1]

@@ -13,10 +13,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from reactorl.rl.algo.ppo import PPO, PPOState, Seen, advantages
-from reactorl.rl.training.algorithm import FlowError, Spaces
-from reactorl.rl.training.flow import Flow, Round
-from reactorl.rl.training.replay import ReplayPlan
+from reactorl.rl.algorithms.ppo import PPO, PPOState, Seen, advantages
+from reactorl.rl.flow.algorithm import FlowError, Spaces
+from reactorl.rl.flow.flow import Flow, Round
+from reactorl.rl.flow.replay import ReplayConfig
 from tests.rl.trained import bits, mean_score, resumed, trained
 
 SMALL = Flow(
@@ -291,7 +291,7 @@ class Words(gym.Env[Any, Any]):
     [
         ({"env": Buttons}, r"PPO chooses .* not from MultiBinary\(3\)"),
         ({"env": Words}, "observations of Text.* are no numbers"),
-        ({"replay": ReplayPlan()}, "PPO learns from what was just collected"),
+        ({"replay": ReplayConfig()}, "PPO learns from what was just collected"),
         ({"algorithm": PPO(num_minibatches=0)}, "num_minibatches is 0"),
         ({"algorithm": PPO(update_epochs=0)}, "update_epochs is 0"),
         (

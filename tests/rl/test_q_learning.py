@@ -10,11 +10,11 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from reactorl.rl.algo.q_learning import QLearning
-from reactorl.rl.training.algorithm import FlowError, Spaces
-from reactorl.rl.training.encoding import Encoder
-from reactorl.rl.training.flow import Flow, Round, Run
-from reactorl.rl.training.replay import ReplayPlan
+from reactorl.rl.algorithms.q_learning import QLearning
+from reactorl.rl.flow.algorithm import FlowError, Spaces
+from reactorl.rl.flow.encoding import Encoder
+from reactorl.rl.flow.flow import Flow, Round, Run
+from reactorl.rl.flow.replay import ReplayConfig
 
 TAXI = next(name for name in ("Taxi-v3", "Taxi-v4") if name in gym.registry)
 """Whichever of them this Gymnasium has; what differs is off by default."""
@@ -184,7 +184,7 @@ def test_exploration_ends_when_it_is_said_to() -> None:
         ({"env": "CartPole-v1"}, r"has no table for observations of Box.*DQN does"),
         ({"env": "Pendulum-v1"}, r"chooses among a few actions, not from Box"),
         (
-            {"replay": ReplayPlan()},
+            {"replay": ReplayConfig()},
             "Q-learning learns from what was just collected. Leave replay out",
         ),
     ],

@@ -16,11 +16,11 @@ import pytest
 from reactorl import ReactorlError, elaborate
 from reactorl.cli.main import main
 from reactorl.diagram import scene
-from reactorl.rl.training import revision
-from reactorl.rl.training.fingerprint import weights_digest
-from reactorl.rl.training.flow import Round, Run
-from reactorl.rl.training.report import Outcome, report, write_report
-from reactorl.rl.training.rundir import RunDirectory
+from reactorl.rl.checkpoint.fingerprint import weights_digest
+from reactorl.rl.flow.flow import Round, Run
+from reactorl.rl.runs import revision
+from reactorl.rl.runs.directory import RunDirectory
+from reactorl.rl.runs.report import Outcome, report, write_report
 from tests.dashboard.hostile import ALL, TEXTS, Evil, assert_harmless
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers import TimeLimit
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 
-from reactorl.rl import EnvFailure, VectorEnv
+from reactorl.rl import EnvError, VectorEnv
 from tests.rl.comparing import assert_same
 from tests.rl.envs import Reuser, Toy
 from tests.rl.short import Lazy, short_cart_pole
@@ -37,7 +37,7 @@ from stable_baselines3.common.vec_env import (
     VecNormalize,
 )
 
-from reactorl.rl.sb3 import SB3VecEnv
+from reactorl.rl.adapters.sb3 import SB3VecEnv
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -433,7 +433,7 @@ def test_failures_are_raised_or_end_the_episode(placement: Any) -> None:
     never.reset()
     never.step(actions)
     never.step(actions)
-    with pytest.raises(EnvFailure, match="RuntimeError: tired"):
+    with pytest.raises(EnvError, match="RuntimeError: tired"):
         never.step(actions)
     never.close()
 

@@ -12,12 +12,12 @@ import numpy as np
 import optax
 import pytest
 
-from reactorl.rl.algo.dqn import DQN
-from reactorl.rl.algo.q_learning import QLearning
-from reactorl.rl.training.algorithm import FlowError
-from reactorl.rl.training.flow import Flow, Round, Run
-from reactorl.rl.training.replay import ReplayPlan
-from reactorl.rl.training.server import GradientLearner, mean_of
+from reactorl.rl.algorithms.dqn import DQN
+from reactorl.rl.algorithms.q_learning import QLearning
+from reactorl.rl.flow.algorithm import FlowError
+from reactorl.rl.flow.flow import Flow, Round, Run
+from reactorl.rl.flow.parameter_server import GradientLearner, mean_of
+from reactorl.rl.flow.replay import ReplayConfig
 
 ONE = Flow(
     "CartPole-v1",
@@ -26,7 +26,7 @@ ONE = Flow(
     rollouts=4,
     steps=6,
     rounds=8,
-    replay=ReplayPlan(capacity=500, batch_size=8, starts_at=60),
+    replay=ReplayConfig(capacity=500, batch_size=8, starts_at=60),
     evaluate_every=3,
     evaluation_episodes=4,
 )

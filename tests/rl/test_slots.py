@@ -9,7 +9,7 @@ import pytest
 from gymnasium import spaces
 from gymnasium.vector.utils import concatenate, create_empty_array
 
-from reactorl.rl.slots import SlotError, make_slots
+from reactorl.rl.envs.observation_buffer import SlotError, make_slots
 
 NUMBERS = (
     0,

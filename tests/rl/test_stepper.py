@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reactorl.rl._landing import Crew, Landing, Stepper
+from reactorl.rl.envs._stepping import ResultWriter, Stepper, StepperGroup
 
 GOOD = np.array([1.5, -2], np.float32)
 GOES_ON = (GOOD, 1.0, False, False, {})
@@ -47,7 +47,7 @@ class Place:
         self.reward = np.full(1, 7.0)
         self.terminated, self.truncated = np.ones((2, 1), np.bool_)
         results = self.reward, self.terminated, self.truncated
-        self.landing = Landing(self.observation, *results, ends=True)
+        self.landing = ResultWriter(self.observation, *results, ends=True)
 
     def seen(self) -> tuple[Any, ...]:
         results = self.reward, self.terminated, self.truncated
@@ -127,7 +127,7 @@ def test_what_does_not_land_is_handed_over(result: Any, *, is_reset: bool) -> No
     assert (mine.steps, mine.ended) == (not is_reset, is_reset)
 
 
-def test_without_a_landing_every_result_is_handed_over() -> None:
+def test_without_a_stepping_every_result_is_handed_over() -> None:
     rest = stepper(Scripted(GOES_ON)).step(0)
 
     assert rest is not None
@@ -164,7 +164,9 @@ def test_an_interrupt_is_nobodys_failure(*, is_reset: bool) -> None:
 
 def test_a_crew_stops_at_the_first_that_leaves_something_and_goes_on_after_it() -> None:
     scripts = [Scripted(GOES_ON), Scripted("odd"), Scripted(GOES_ON), Scripted(ENDS)]
-    crew = Crew([stepper(env, Place(), index=i) for i, env in enumerate(scripts)])
+    crew = StepperGroup(
+        [stepper(env, Place(), index=i) for i, env in enumerate(scripts)]
+    )
     actions = np.arange(10, 14)
 
     stop = crew.step(0, actions)
@@ -179,7 +181,7 @@ def test_a_crew_stops_at_the_first_that_leaves_something_and_goes_on_after_it() 
 
 def test_a_crew_takes_the_actions_of_its_own_environments() -> None:
     scripts = {index: Scripted(GOES_ON) for index in (7, 3)}
-    crew = Crew([stepper(env, Place(), index=i) for i, env in scripts.items()])
+    crew = StepperGroup([stepper(env, Place(), index=i) for i, env in scripts.items()])
 
     assert crew.step(0, {3: "three", 7: "seven", 5: "not mine"}) is None
     assert {i: env.actions for i, env in scripts.items()} == {
@@ -189,7 +191,7 @@ def test_a_crew_takes_the_actions_of_its_own_environments() -> None:
 
 
 def test_a_missing_action_is_an_error() -> None:
-    crew = Crew([stepper(Scripted(GOES_ON), Place(), index=2)])
+    crew = StepperGroup([stepper(Scripted(GOES_ON), Place(), index=2)])
 
     with pytest.raises(IndexError):
         crew.step(0, np.zeros(2))
@@ -197,13 +199,13 @@ def test_a_missing_action_is_an_error() -> None:
 
 def test_a_crew_has_steppers_only() -> None:
     with pytest.raises(RuntimeError):
-        Crew(["no stepper"])  # type: ignore[list-item]
+        StepperGroup(["no stepper"])  # type: ignore[list-item]
 
 
 def test_an_environment_that_knows_who_steps_it_is_collected() -> None:
     env = Scripted("odd", ValueError("it broke"))
     mine = stepper(env, Place())
-    crew = Crew([mine])
+    crew = StepperGroup([mine])
     env.friends = [mine, crew, crew.step(0, [0]), mine.step(0)]  # type: ignore[attr-defined]
     gone = weakref.ref(env)
 

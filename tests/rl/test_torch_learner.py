@@ -10,9 +10,9 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch has no build for this Python here")
 
-from reactorl.rl.training.flow import Flow, Run  # noqa: E402
-from reactorl.rl.training.replay import ReplayPlan  # noqa: E402
-from reactorl.rl.training.torch_learner import TorchAlgorithm  # noqa: E402
+from reactorl.rl.algorithms.torch import TorchAlgorithm  # noqa: E402
+from reactorl.rl.flow.flow import Flow, Run  # noqa: E402
+from reactorl.rl.flow.replay import ReplayConfig  # noqa: E402
 
 
 class TorchQ(TorchAlgorithm):
@@ -39,7 +39,7 @@ class TorchQ(TorchAlgorithm):
 
 
 def flow(lag: int = 0) -> Flow:
-    replay = ReplayPlan(capacity=400, batch_size=16, updates=3, starts_at=1)
+    replay = ReplayConfig(capacity=400, batch_size=16, updates=3, starts_at=1)
     return Flow(
         "CartPole-v1",
         TorchQ(),

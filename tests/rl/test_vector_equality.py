@@ -34,7 +34,7 @@ from tests.rl.envs import ACTION_SPACES, Reuser, Toy, every_space, toys
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from reactorl.rl.placement import Placement
+    from reactorl.rl.envs.placement import Placement
 
 MODES = list(AutoresetMode)
 WORKERS = [1, 2, 4]

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 
-from reactorl.rl import EnvFailure, VectorEnv
+from reactorl.rl import EnvError, VectorEnv
 from tests.rl.comparing import assert_same, assert_same_run, play
 from tests.rl.envs import Reuser
 from tests.rl.troubles import Trouble
@@ -66,7 +66,7 @@ def test_a_failed_step_is_told_and_a_reset_goes_on(envs: VectorEnv, kind: str) -
     tell(envs, kind, 1)
     envs.reset(seed=1)
 
-    with pytest.raises(EnvFailure, match=STEP_KINDS[kind]) as raised:
+    with pytest.raises(EnvError, match=STEP_KINDS[kind]) as raised:
         envs.step([0, 1, 2, 0])
 
     failure = raised.value
@@ -88,7 +88,7 @@ def test_the_original_traceback_is_there(envs: VectorEnv) -> None:
     tell(envs, "step", 1)
     envs.reset(seed=1)
 
-    with pytest.raises(EnvFailure) as raised:
+    with pytest.raises(EnvError) as raised:
         envs.step([0, 1, 2, 0])
 
     assert raised.value.trace.count("deeply(depth - 1)") >= 1
@@ -109,7 +109,7 @@ def test_the_first_by_index_is_told(envs: VectorEnv) -> None:
     envs.set_attr("steps", 0)
     envs.reset(seed=1)
 
-    with pytest.raises(EnvFailure) as raised:
+    with pytest.raises(EnvError) as raised:
         envs.step([0, 0, 0, 0])
 
     assert raised.value.index == 1
@@ -126,7 +126,7 @@ def test_the_first_by_index_is_told(envs: VectorEnv) -> None:
 def test_a_failed_reset_is_told(envs: VectorEnv, kind: str, match: str) -> None:
     tell(envs, kind, 0, index=3)
 
-    with pytest.raises(EnvFailure, match=match) as raised:
+    with pytest.raises(EnvError, match=match) as raised:
         envs.reset(seed=1)
 
     assert raised.value.index == 3
@@ -143,7 +143,7 @@ def test_steps_are_counted_without_autoresets() -> None:
         for _ in range(11):
             envs.step([0, 0])  # some of these are resets
 
-        with pytest.raises(EnvFailure, match="in step 12") as raised:
+        with pytest.raises(EnvError, match="in step 12") as raised:
             step_until_it_fails(envs)
 
         assert raised.value.step == 12
@@ -158,7 +158,7 @@ def test_steps_are_counted_without_autoresets() -> None:
 def test_what_cannot_be_made_is_told(placement: Any, kind: str, match: str) -> None:
     makers = [Trouble, partial(Trouble, kind), Trouble]
 
-    with pytest.raises(EnvFailure, match=match) as raised:
+    with pytest.raises(EnvError, match=match) as raised:
         VectorEnv(makers, placement=placement, workers=1)
 
     assert raised.value.index == 1
@@ -173,7 +173,7 @@ def test_what_cannot_be_closed_is_told_when_all_are_closed(placement: Any) -> No
     envs = VectorEnv(makers, placement=placement, workers=2)
     envs.reset(seed=1)
 
-    with pytest.raises(EnvFailure, match="ConnectionError: cannot be closed") as raised:
+    with pytest.raises(EnvError, match="ConnectionError: cannot be closed") as raised:
         envs.close()
 
     assert raised.value.index == 1
@@ -185,7 +185,7 @@ def test_stepping_on_after_the_end_is_told_if_nobody_resets() -> None:
     envs = VectorEnv([Trouble] * 2, autoreset_mode="Disabled", placement="thread")
     envs.reset(seed=1)
 
-    with pytest.raises(EnvFailure, match=r"ended.*reset_mask"):
+    with pytest.raises(EnvError, match=r"ended.*reset_mask"):
         step_until_it_fails(envs)
     envs.close()
 
@@ -315,7 +315,7 @@ def test_a_reset_that_fails_twice_is_told_whatever_restart_says() -> None:
             restart=restart,  # type: ignore[arg-type]
             placement="thread",
         )
-        with pytest.raises(EnvFailure, match="cannot be reset") as raised:
+        with pytest.raises(EnvError, match="cannot be reset") as raised:
             envs.reset(seed=1)
         assert raised.value.index == 1
         envs.close()
@@ -352,9 +352,7 @@ def test_python_code_that_hangs_is_broken_off(kind: str) -> None:
     envs.set_attr("length", 99)
     envs.step([0, 0])
 
-    with pytest.raises(
-        EnvFailure, match=r"HangError: took longer than 0.5 s"
-    ) as raised:
+    with pytest.raises(EnvError, match=r"HangError: took longer than 0.5 s") as raised:
         envs.step([0, 0])
 
     assert raised.value.index == 1
@@ -392,7 +390,7 @@ def test_a_process_that_hangs_in_c_is_killed_and_others_are_not() -> None:
     envs.step([0, 0, 0])
     envs.step([0, 0, 0])
 
-    with pytest.raises(EnvFailure, match=r"longer than 0.5 s") as raised:
+    with pytest.raises(EnvError, match=r"longer than 0.5 s") as raised:
         envs.step([0, 0, 0])
 
     assert raised.value.index == 1

@@ -18,7 +18,7 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers import vector as wrappers
 
-from reactorl.rl import EnvFailure, VectorEnv
+from reactorl.rl import EnvError, VectorEnv
 from tests.rl.comparing import assert_same, assert_same_run, play
 from tests.rl.envs import Toy, toys
 
@@ -148,7 +148,7 @@ def test_what_a_method_raises_is_raised(placement: Any) -> None:
     assert "environment 0" in "".join(raised.value.__notes__)
     if placement == "process":
         match = r"environment 0 \(Sensitive\).*cannot be sent"
-        with pytest.raises(EnvFailure, match=match):
+        with pytest.raises(EnvError, match=match):
             envs.call("leak")
     assert envs.call("double", 2) == (4, 4)
     envs.close()
@@ -375,7 +375,7 @@ def test_videos_get_the_frames(
 
 
 def test_errors_survive_pickling() -> None:
-    failure = EnvFailure(3, "CartPole-v1", 17, "1 s, 2", "ValueError: no", "Trace")
+    failure = EnvError(3, "CartPole-v1", 17, "1 s, 2", "ValueError: no", "Trace")
 
     again = pickle.loads(pickle.dumps(failure))
 

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 
-from reactorl.rl import EnvFailure, VectorEnv
+from reactorl.rl import EnvError, VectorEnv
 from tests.rl.comparing import assert_same
 from tests.rl.envs import Toy, every_space, toys
 from tests.rl.scripts import gone, kill, run_script, start_script
@@ -48,7 +48,7 @@ def test_a_killed_process_is_told_with_the_environments_it_held() -> None:
     first, second = pids(envs)
     kill(second)
 
-    with pytest.raises(EnvFailure, match="SIGKILL") as raised:
+    with pytest.raises(EnvError, match="SIGKILL") as raised:
         envs.step([0] * 5)
 
     text = str(raised.value)
@@ -58,7 +58,7 @@ def test_a_killed_process_is_told_with_the_environments_it_held() -> None:
     assert raised.value.tag == str(envs.tag)
     assert f"process {second}" in text
     assert "it held environments 2 to 4" in text
-    with pytest.raises(EnvFailure, match="SIGKILL"):
+    with pytest.raises(EnvError, match="SIGKILL"):
         envs.reset(seed=1)
     envs.close()
     assert gone([first, second])
@@ -71,7 +71,7 @@ def test_who_was_at_work_is_told() -> None:
     envs.set_attr("length", 99)
     envs.step([0] * 3)
 
-    with pytest.raises(EnvFailure, match="environment 1 was at work") as raised:
+    with pytest.raises(EnvError, match="environment 1 was at work") as raised:
         envs.step([0] * 3)
 
     assert raised.value.index == 0
@@ -188,7 +188,7 @@ def test_an_environment_that_always_kills_its_process_is_given_up() -> None:
     makers = [Trouble, SuicidalReset]
     envs = VectorEnv(makers, placement="process", workers=1, restart="recreate")
 
-    with pytest.raises(EnvFailure, match="environment 1 was at work"):
+    with pytest.raises(EnvError, match="environment 1 was at work"):
         envs.reset(seed=1)
 
     envs.close()
@@ -244,10 +244,10 @@ def test_nothing_is_left_after_close_error_or_collection(placement: Any) -> None
         [Trouble, partial(Trouble, "step", 1)], placement=placement, workers=1
     )
     failed.reset(seed=1)
-    with pytest.raises(EnvFailure):
+    with pytest.raises(EnvError):
         failed.step([0, 0])
     failed.close()
-    with pytest.raises(EnvFailure):
+    with pytest.raises(EnvError):
         VectorEnv([Toy, partial(Trouble, "init")], placement=placement, workers=1)
     forgotten = VectorEnv(toys(3), placement=placement, workers=1)
     forgotten.reset(seed=1)
@@ -266,7 +266,7 @@ def test_nothing_is_left_when_processes_were_killed() -> None:
         envs.reset(seed=1)
         kill(pids(envs)[0])
         if restart == "never":
-            with pytest.raises(EnvFailure):
+            with pytest.raises(EnvError):
                 envs.step([0, 0])
         else:
             envs.step([0, 0])
@@ -432,7 +432,7 @@ def test_functions_that_cannot_be_sent_are_told_with_a_remedy() -> None:
         with lock:
             return Toy()
 
-    with pytest.raises(EnvFailure, match="cannot be sent to another process") as raised:
+    with pytest.raises(EnvError, match="cannot be sent to another process") as raised:
         VectorEnv([Toy, Toy, locked], placement="process", workers=2)
 
     assert raised.value.index == 2
@@ -442,9 +442,7 @@ def test_functions_that_cannot_be_sent_are_told_with_a_remedy() -> None:
 
 
 def test_functions_that_do_not_arrive_are_told_with_a_remedy() -> None:
-    with pytest.raises(
-        EnvFailure, match="does not arrive in another process"
-    ) as raised:
+    with pytest.raises(EnvError, match="does not arrive in another process") as raised:
         VectorEnv([Toy, Stranger()], placement="process", workers=2)
 
     assert raised.value.index == 1

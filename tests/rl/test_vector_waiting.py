@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 
-from reactorl.rl import EnvFailure, VectorEnv
+from reactorl.rl import EnvError, VectorEnv
 from tests.rl.scripts import gone, kill
 from tests.rl.troubles import Weary
 
@@ -163,7 +163,7 @@ def test_stepping_on_after_an_end_is_refused_after_a_loss_as_before_it() -> None
     envs.step(NOTHING)
     kill(envs._host.pids[0])  # type: ignore[attr-defined]
 
-    with pytest.raises(EnvFailure, match=r"ended.*reset_mask"):
+    with pytest.raises(EnvError, match=r"ended.*reset_mask"):
         envs.step(NOTHING)
     _, info = envs.reset(options={"reset_mask": np.ones(2, np.bool_)})
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from reactorl.rl import EnvFailure, VectorEnv
+from reactorl.rl import EnvError, VectorEnv
 from tests.rl.envs import Toy, every_space, toys
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ BAD: list[tuple[Callable[[], object], type[Exception], str]] = [
     (lambda: VectorEnv("CartPole-v1", env_kwargs=3), TypeError, "env_kwargs is 3"),
     (
         lambda: VectorEnv("CartPole-v1", env_kwargs={"gravty": 3}),
-        EnvFailure,
+        EnvError,
         "environment 0 .*unexpected keyword argument 'gravty'.*CartPole-v1",
     ),
     (
@@ -130,17 +130,17 @@ BAD: list[tuple[Callable[[], object], type[Exception], str]] = [
     ),
     (
         lambda: VectorEnv([Toy, lambda: None], placement="thread"),
-        EnvFailure,
+        EnvError,
         "environment 1 .*returned None, which has no reset; let it return an env",
     ),
     (
         lambda: VectorEnv([Toy, lambda: Toy], placement="thread"),
-        EnvFailure,
+        EnvError,
         "environment 1 .*returned <class",
     ),
     (
         lambda: VectorEnv([Toy, Spaceless], placement="process", workers=1),
-        EnvFailure,
+        EnvError,
         "environment 1 .*Spaceless.*which has no action_space",
     ),
     (lambda: VectorEnv([]), ValueError, "env_fns is empty"),

@@ -9,7 +9,7 @@ import gymnasium as gym
 import jax
 import numpy as np
 
-from reactorl.rl.training.flow import Flow, Round, Run
+from reactorl.rl.flow.flow import Flow, Round, Run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

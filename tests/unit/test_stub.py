@@ -17,8 +17,8 @@ PATTERNS = ROOT / "cpp" / "bind" / "stub.pat"
     ("module", "options"),
     [
         ("reactorl._core", ("-p", str(PATTERNS))),
-        ("reactorl.rl._pictures", ()),
-        ("reactorl.rl._landing", ()),
+        ("reactorl.rl.wrappers._resize", ()),
+        ("reactorl.rl.envs._stepping", ()),
     ],
 )
 def test_the_stub_is_up_to_date(

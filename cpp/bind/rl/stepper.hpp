@@ -10,14 +10,14 @@
 #include <nanobind/nanobind.h>
 
 #include "../raised.hpp"
-#include "landing.hpp"
+#include "result_writer.hpp"
 
 namespace nb = nanobind;
 
 namespace reactorl::bind {
 
 /// What is left to do of a step: all of it, or to see to what it returned or raised.
-struct Rest {
+struct Unfinished {
   bool begun = false;
   bool is_reset = false;  // which it was, instead of a step
   nb::object result = nb::none();
@@ -48,18 +48,18 @@ class Stepper {
   ///
   /// Returns what is left to do, if anything is. Throws what is no failure of the
   /// environment.
-  [[nodiscard]] auto step(PyObject* action) -> std::optional<Rest> {
-    if (ended) return resets_ ? reset() : Rest{};
-    if (!plain_) return Rest{};
+  [[nodiscard]] auto step(PyObject* action) -> std::optional<Unfinished> {
+    if (ended) return resets_ ? reset() : Unfinished{};
+    if (!plain_) return Unfinished{};
     ++steps;
     static PyObject* const name = PyUnicode_InternFromString("step");
     PyObject* const call[] = {env.ptr(), action};
     nb::object result = nb::steal(PyObject_VectorcallMethod(name, call, 2, nullptr));
-    if (!result.is_valid()) return Rest{.begun = true, .error = failure()};
+    if (!result.is_valid()) return Unfinished{.begun = true, .error = failure()};
     switch (landing_ == nullptr ? kLeft : landing_->take(result.ptr())) {
       case kGoesOn: return std::nullopt;
       case kEnded: ended = true; return std::nullopt;
-      default: return Rest{.begun = true, .result = std::move(result)};
+      default: return Unfinished{.begun = true, .result = std::move(result)};
     }
   }
 
@@ -72,7 +72,7 @@ class Stepper {
 
   /// Lets results land there from now on; nowhere, if it is None.
   void land(nb::object landing) {
-    landing_ = landing.is_none() ? nullptr : nb::cast<const Landing*>(landing);
+    landing_ = landing.is_none() ? nullptr : nb::cast<const ResultWriter*>(landing);
     kept_ = std::move(landing);
   }
 
@@ -93,15 +93,15 @@ class Stepper {
   }
 
  private:
-  auto reset() -> std::optional<Rest> {
+  auto reset() -> std::optional<Unfinished> {
     static PyObject* const name = PyUnicode_InternFromString("reset");
     PyObject* const call[] = {env.ptr()};
     nb::object result = nb::steal(PyObject_VectorcallMethod(name, call, 1, nullptr));
     if (!result.is_valid()) {
-      return Rest{.begun = true, .is_reset = true, .error = failure()};
+      return Unfinished{.begun = true, .is_reset = true, .error = failure()};
     }
     if (landing_ == nullptr || !landing_->take_first(result.ptr())) {
-      return Rest{.begun = true, .is_reset = true, .result = std::move(result)};
+      return Unfinished{.begun = true, .is_reset = true, .result = std::move(result)};
     }
     landing_->clear();
     ended = false;
@@ -120,15 +120,15 @@ class Stepper {
 
   nb::object index_;
   nb::object kept_ = nb::none();
-  const Landing* landing_ = nullptr;
+  const ResultWriter* landing_ = nullptr;
   bool plain_;
   bool resets_;
 };
 
 /// Steps several environments, in their order.
-class Crew {
+class StepperGroup {
  public:
-  explicit Crew(nb::list steppers) : kept_(std::move(steppers)) {
+  explicit StepperGroup(nb::list steppers) : kept_(std::move(steppers)) {
     for (const nb::handle stepper : kept_) {
       steppers_.push_back(nb::cast<Stepper*>(stepper));
     }
@@ -139,7 +139,7 @@ class Crew {
   [[nodiscard]] auto step(std::size_t first, nb::handle actions) const -> nb::object {
     for (std::size_t at = first; at < steppers_.size(); ++at) {
       Stepper& stepper = *steppers_[at];
-      std::optional<Rest> rest = stepper.step(stepper.pick(actions.ptr()).ptr());
+      std::optional<Unfinished> rest = stepper.step(stepper.pick(actions.ptr()).ptr());
       if (rest) return nb::make_tuple(at, std::move(*rest));
     }
     return nb::none();

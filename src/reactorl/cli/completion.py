@@ -169,8 +169,8 @@ def _algorithms() -> list[str]:
 
 def _print_flags(algorithm: str) -> int:
     try:
-        from reactorl.rl.algo.registry import settings_of
-        from reactorl.rl.training.algorithm import FlowError
+        from reactorl.rl.algorithms.registry import settings_of
+        from reactorl.rl.flow.algorithm import FlowError
     except ImportError:
         return 0  # what training needs is not installed: there is nothing to offer
     try:

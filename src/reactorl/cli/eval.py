@@ -14,7 +14,7 @@ from reactorl.cli.train import NEEDED, saved_settings
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reactorl.rl.training.rundir import RunDirectory
+    from reactorl.rl.runs.directory import RunDirectory
 
 DESCRIPTION = """\
 Play episodes with what a run has learned, without exploring, and say what they
@@ -70,9 +70,9 @@ def command(args: argparse.Namespace) -> int:
         return fail(lacking)
     import gymnasium as gym
 
-    from reactorl.rl.training.algorithm import FlowError
-    from reactorl.rl.training.checkpoint import CheckpointError
-    from reactorl.rl.training.rundir import RunDirectory, RunError
+    from reactorl.rl.checkpoint.file import CheckpointError
+    from reactorl.rl.flow.algorithm import FlowError
+    from reactorl.rl.runs.directory import RunDirectory, RunError
 
     try:
         return _play(RunDirectory.open(args.run), args)
@@ -87,8 +87,8 @@ def command(args: argparse.Namespace) -> int:
 
 
 def _play(run: RunDirectory, args: argparse.Namespace) -> int:
-    from reactorl.rl.algo.registry import settings_of
-    from reactorl.rl.training.checkpoint import read_checkpoint
+    from reactorl.rl.algorithms.registry import settings_of
+    from reactorl.rl.checkpoint.file import read_checkpoint
 
     name = run.config["algorithm"]
     flow = saved_settings(run, name, settings_of(name)).flow()
@@ -136,7 +136,7 @@ class Film:
         """Take a picture of it as it is."""
         picture = env.render()
         if getattr(picture, "ndim", 0) != 3:
-            from reactorl.rl.training.algorithm import FlowError
+            from reactorl.rl.flow.algorithm import FlowError
 
             msg = f"{env} shows no picture but {type(picture).__name__}"
             raise FlowError(msg, "Leave --capture-video out.")
@@ -148,7 +148,7 @@ class Film:
         """Keep episodes of these lengths, each as a file."""
         from PIL import Image
 
-        from reactorl.rl.training.checkpoint import replace
+        from reactorl.rl.checkpoint.file import replace
 
         self.directory.mkdir(exist_ok=True)
         frames = iter(self._frames)

@@ -49,8 +49,8 @@ def command(args: argparse.Namespace) -> int:
     lacking = missing(NEEDED, "plot")
     if lacking:
         return fail(lacking)
-    from reactorl.rl.training.curves import KINDS, draw, read_curve
-    from reactorl.rl.training.rundir import RunDirectory, RunError
+    from reactorl.rl.runs.directory import RunDirectory, RunError
+    from reactorl.rl.runs.plot import KINDS, draw, read_curve
 
     output: Path = args.output
     if output.suffix.lstrip(".").lower() not in KINDS:

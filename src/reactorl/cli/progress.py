@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from reactorl.rl.training.task import Round, Task
+    from reactorl.rl.flow.task import Round, Task
 
 EVERY_LIVE = 0.2
 EVERY_PLAIN = 1.0

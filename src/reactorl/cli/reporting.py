@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from reactorl.cli.facts import machine_facts, python_facts
 from reactorl.diagram import scene
-from reactorl.rl.algo.registry import settings_of
-from reactorl.rl.training.identity import described
-from reactorl.rl.training.report import Outcome, write_report
+from reactorl.rl.algorithms.registry import settings_of
+from reactorl.rl.checkpoint.identity import described
+from reactorl.rl.runs.report import Outcome, write_report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reactorl import Program
-    from reactorl.rl.training.report import Phase
-    from reactorl.rl.training.rundir import RunDirectory
-    from reactorl.rl.training.task import Task
+    from reactorl.rl.flow.task import Task
+    from reactorl.rl.runs.directory import RunDirectory
+    from reactorl.rl.runs.report import Phase
 
 
 def leave_report(

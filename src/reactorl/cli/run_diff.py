@@ -9,9 +9,9 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
-from reactorl.rl.training.checkpoint import read_checkpoint
-from reactorl.rl.training.logs import SPEED, numbers
-from reactorl.rl.training.rundir import RunDirectory
+from reactorl.rl.checkpoint.file import read_checkpoint
+from reactorl.rl.runs.directory import RunDirectory
+from reactorl.rl.runs.metrics import SPEED, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from reactorl.cli.needs import fail, missing
 
 if TYPE_CHECKING:
-    from reactorl.rl.training.rundir import RunDirectory
+    from reactorl.rl.runs.directory import RunDirectory
 
 DESCRIPTION = """\
 List the runs in a directory, the oldest first: when each began, how many steps
@@ -52,7 +52,7 @@ def command(args: argparse.Namespace) -> int:
     lacking = missing(NEEDED, "runs")
     if lacking:
         return fail(lacking)
-    from reactorl.rl.training.rundir import runs_in
+    from reactorl.rl.runs.directory import runs_in
 
     if not args.runs_dir.is_dir():
         what = f"there is no directory '{args.runs_dir}'"
@@ -70,7 +70,7 @@ def command(args: argparse.Namespace) -> int:
 
 
 def _row(run: RunDirectory) -> tuple[str, ...]:
-    from reactorl.rl.training.logs import EVALUATED, FINAL, RETURN, numbers
+    from reactorl.rl.runs.metrics import EVALUATED, FINAL, RETURN, numbers
 
     latest: dict[str, float] = {}
     returns: list[float] = []

@@ -204,8 +204,8 @@ def _run(path: Path) -> Target:
     if lacking:
         what, _, remedy = lacking.partition("\n  help: ")
         raise TargetError(what, remedy)
-    from reactorl.rl.algo.registry import settings_of
-    from reactorl.rl.training.rundir import RunDirectory
+    from reactorl.rl.algorithms.registry import settings_of
+    from reactorl.rl.runs.directory import RunDirectory
 
     run = RunDirectory.open(path)
     name = run.config["algorithm"]

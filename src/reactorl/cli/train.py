@@ -16,8 +16,8 @@ from reactorl.cli.needs import fail, missing
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reactorl.rl.algo.settings import Settings
-    from reactorl.rl.training.rundir import RunDirectory
+    from reactorl.rl.algorithms.settings import Settings
+    from reactorl.rl.runs.directory import RunDirectory
 
 DESCRIPTION = """\
 Train an algorithm on an environment. The run gets a directory in runs/ for its
@@ -103,10 +103,10 @@ def command(args: argparse.Namespace) -> int:
     if lacking:
         return fail(lacking)
     from reactorl.cli.training import train
-    from reactorl.rl.algo.registry import settings_of
-    from reactorl.rl.training.algorithm import FlowError
-    from reactorl.rl.training.checkpoint import CheckpointError
-    from reactorl.rl.training.rundir import RunDirectory, RunError
+    from reactorl.rl.algorithms.registry import settings_of
+    from reactorl.rl.checkpoint.file import CheckpointError
+    from reactorl.rl.flow.algorithm import FlowError
+    from reactorl.rl.runs.directory import RunDirectory, RunError
 
     reach_modules_here()
     try:
@@ -166,7 +166,7 @@ def saved_settings(run: RunDirectory, algorithm: str, cls: type[Settings]) -> Se
     Raises:
         RunError: It is of another algorithm, or has other settings.
     """
-    from reactorl.rl.training.rundir import RunError
+    from reactorl.rl.runs.directory import RunError
 
     if run.config["algorithm"] != algorithm:
         what = f"this is a run of {run.config['algorithm']}, not of {algorithm}"
@@ -191,7 +191,7 @@ def check_options(options: Options) -> None:
     Raises:
         FlowError: Something cannot.
     """
-    from reactorl.rl.training.algorithm import FlowError
+    from reactorl.rl.flow.algorithm import FlowError
 
     if options.workers is not None and options.workers < 1:
         msg = f"--workers is {options.workers}"
@@ -210,7 +210,7 @@ def tracked(options: Options, settings: Settings, name: str) -> Any:  # noqa: AN
         return None
     import wandb
 
-    from reactorl.rl.training.identity import described
+    from reactorl.rl.checkpoint.identity import described
 
     return wandb.init(
         project=options.wandb_project_name,

@@ -16,11 +16,11 @@ from reactorl.cli.reporting import leave_report
 from reactorl.cli.terminal import say
 from reactorl.cli.train import check_options, tracked
 from reactorl.cli.watching import shown
-from reactorl.rl.training.checkpoint import read_checkpoint, replace, write_checkpoint
-from reactorl.rl.training.curves import draw, read_curve
-from reactorl.rl.training.fingerprint import weights_digest
-from reactorl.rl.training.logs import FINAL, RETURN, Logs, numbers
-from reactorl.rl.training.rundir import RunDirectory
+from reactorl.rl.checkpoint.file import read_checkpoint, replace, write_checkpoint
+from reactorl.rl.checkpoint.fingerprint import weights_digest
+from reactorl.rl.runs.directory import RunDirectory
+from reactorl.rl.runs.metrics import FINAL, RETURN, Logs, numbers
+from reactorl.rl.runs.plot import draw, read_curve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from reactorl import Program, Watch
     from reactorl.cli.train import Options
     from reactorl.dashboard import Dashboard, Feed
-    from reactorl.rl.algo.settings import Settings
-    from reactorl.rl.training.report import Phase
-    from reactorl.rl.training.task import Task, Training
+    from reactorl.rl.algorithms.settings import Settings
+    from reactorl.rl.flow.task import Task, Training
+    from reactorl.rl.runs.report import Phase
 
 FINAL_SEED = 2_000_000
 """What the final score adds to the seed: neither training nor evaluation play these."""

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from reactorl.rl.batches import Batches
-from reactorl.rl.failures import EnvFailure, SharedStateError
-from reactorl.rl.registration import make_vector, register_vector
-from reactorl.rl.vector import VectorEnv
+from reactorl.rl.envs.errors import EnvError, SharedStateError
+from reactorl.rl.vector.batch_log import BatchLog
+from reactorl.rl.vector.env import VectorEnv
+from reactorl.rl.vector.registration import make_vector, register_vector
 
 __all__ = [
-    "Batches",
-    "EnvFailure",
+    "BatchLog",
+    "EnvError",
     "SharedStateError",
     "VectorEnv",
     "make_vector",

@@ -9,9 +9,9 @@ import gymnasium as gym
 import numpy as np
 
 from benchmarks.runtime.spin import spin
-from reactorl.rl.algo.dqn import DQN
-from reactorl.rl.training.flow import Flow
-from reactorl.rl.training.replay import ReplayPlan
+from reactorl.rl.algorithms.dqn import DQN
+from reactorl.rl.flow.flow import Flow
+from reactorl.rl.flow.replay import ReplayConfig
 
 SEED = 1
 NUM_ENVS = 16
@@ -63,7 +63,7 @@ def make_flow(lag: int) -> Flow:
         rollouts=NUM_ENVS,
         steps=STEPS,
         rounds=FOREVER,
-        replay=ReplayPlan(10_000, BATCH, UPDATES, starts_at=BATCH),
+        replay=ReplayConfig(10_000, BATCH, UPDATES, starts_at=BATCH),
         lag=lag,
         seed=SEED,
     )

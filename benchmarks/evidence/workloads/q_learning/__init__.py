@@ -93,7 +93,7 @@ def _times_of_limit(outcome: Outcome, batch: int) -> dict[int, float]:
 def _flatness(outcome: Outcome) -> Spread | None:
     """Return how much longer a round takes with the largest batch, by set.
 
-    Batches are measured minutes apart, and what they teach decides how many cards are
+    BatchLog are measured minutes apart, and what they teach decides how many cards are
     drawn. The limit took turns with ours, for the same cards: it tells both apart from
     what the batch costs.
     """

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reaching for attributes of environments, by the rules of Stable-Baselines3.
+
+They differ from Gymnasium's: methods are read without being called, and what is set is
+set on the outermost wrapper, whoever else has an attribute of that name.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import gymnasium as gym
+
+from reactorl.rl.envs.commands import Answer, ForAll
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reactorl.rl.envs.sub_env import SubEnv
+
+
+@dataclass(frozen=True, slots=True)
+class Read(ForAll):
+    """Read an attribute, of whichever wrapper has it."""
+
+    name: str
+
+    def apply(self, seat: SubEnv) -> Answer:
+        """Read it."""
+        return Answer.of(lambda: seat.env.get_wrapper_attr(self.name))
+
+
+@dataclass(frozen=True, slots=True)
+class Invoke(ForAll):
+    """Call a method, of whichever wrapper has it."""
+
+    name: str
+    args: tuple[Any, ...] = ()
+    kwargs: tuple[tuple[str, Any], ...] = ()
+
+    def apply(self, seat: SubEnv) -> Answer:
+        """Call it."""
+        return Answer.of(
+            lambda: seat.env.get_wrapper_attr(self.name)(
+                *self.args, **dict(self.kwargs)
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Put(ForAll):
+    """Set an attribute of the outermost wrapper."""
+
+    name: str
+    value: Any
+
+    def apply(self, seat: SubEnv) -> Answer:
+        """Set it."""
+        return Answer.of(lambda: setattr(seat.env, self.name, self.value))
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapped(ForAll):
+    """Tell whether there is a wrapper of some class."""
+
+    kind: type | None
+    name: tuple[str, str]
+    """The module and name of the class, by which another process knows it."""
+
+    @classmethod
+    def by(cls, kind: type) -> Wrapped:
+        """Ask for wrappers of a class."""
+        return cls(kind, _named(kind))
+
+    def part(self, indices: Sequence[int]) -> Wrapped:
+        """Return it by name: where it arrives, the class may be another object."""
+        return Wrapped(None, self.name)
+
+    def apply(self, seat: SubEnv) -> Answer:
+        """Look through the wrappers."""
+        env: Any = seat.env
+        while isinstance(env, gym.Wrapper):
+            if self._fits(env):
+                return Answer(value=True)
+            env = env.env
+        return Answer(value=False)
+
+    def _fits(self, wrapper: object) -> bool:
+        if self.kind is not None:
+            return isinstance(wrapper, self.kind)
+        return any(_named(kind) == self.name for kind in type(wrapper).__mro__)
+
+
+@dataclass(frozen=True, slots=True)
+class Identify(ForAll):
+    """Tell which object the environment is."""
+
+    def apply(self, seat: SubEnv) -> Answer:
+        """Return its process and its place there."""
+        return Answer((os.getpid(), id(seat.env.unwrapped)))
+
+
+def _named(kind: type) -> tuple[str, str]:
+    return kind.__module__, kind.__qualname__

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plain data as JSON and a row of arrays, and back: to the bit, and nothing is run.
+
+Numbers, strings, lists and what JSON has stay as they are. Everything else is an object
+with one key that says what it is: ``{"tuple": [...]}``, ``{"array": 3}``. An array that
+occurs in several places is kept once.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reactorl.rl.checkpoint.registry import Data
+    from reactorl.rl.flow.algorithm import Array
+
+KINDS: Final = frozenset("biufcSUmM")
+"""NumPy's kinds of values that are numbers, times or text."""
+_SMALL: Final = 2**63
+
+
+class Packer:
+    """Makes JSON of plain data; arrays go to ``arrays``."""
+
+    def __init__(self) -> None:
+        self.arrays: list[Array] = []
+        self._places: dict[int, int] = {}
+
+    def pack(self, value: Data, where: str = "data") -> Any:  # noqa: ANN401
+        """Return a value in the words of JSON.
+
+        Args:
+            value: Plain data.
+            where: What to call it in an error.
+
+        Raises:
+            TypeError: It is not plain.
+        """
+        kind = type(value)
+        if value is None or kind is bool or kind is str:
+            return value
+        if kind is int:
+            return value if abs(value) < _SMALL else {"int": hex(value)}
+        if kind is float:
+            return (
+                value if math.isfinite(value) else _scalar("float", np.float64, value)
+            )
+        if kind is bytes:
+            return {"bytes": value.hex()}
+        if kind is list or kind is tuple:
+            found = [self.pack(v, f"{where}[{i}]") for i, v in enumerate(value)]
+            return {"tuple": found} if kind is tuple else found
+        if kind is dict:
+            return {
+                "dict": [
+                    [self.pack(k, f"{where}, a key"), self.pack(v, f"{where}[{k!r}]")]
+                    for k, v in value.items()
+                ]
+            }
+        if isinstance(value, np.ndarray | np.generic):
+            return self._numpy(value, where)
+        msg = f"{where} is a {kind.__module__}.{kind.__qualname__}: not plain data"
+        raise TypeError(msg)
+
+    def _numpy(self, value: Any, where: str) -> Any:  # noqa: ANN401
+        if value.dtype.kind not in KINDS or type(value) is np.memmap:
+            msg = f"{where} has values of type {value.dtype}: not plain data"
+            raise TypeError(msg)
+        if isinstance(value, np.generic):
+            return _scalar("scalar", value.dtype, value)
+        place = self._places.get(id(value))
+        if place is None:
+            place = self._places[id(value)] = len(self.arrays)
+            self.arrays.append(value)  # which keeps it, and so its id, alive
+        return {"array": place}
+
+
+def _scalar(tag: str, dtype: Any, value: Any) -> dict[str, Any]:  # noqa: ANN401
+    array = np.asarray(value, dtype)
+    return {tag: [array.dtype.str, array.tobytes().hex()]}
+
+
+def unpack(value: Any, arrays: Sequence[Array]) -> Data:  # noqa: ANN401
+    """Return the plain data that ``Packer`` packed.
+
+    Raises:
+        ValueError: It is none that it could have made.
+    """
+    if isinstance(value, list):
+        return [unpack(part, arrays) for part in value]
+    if not isinstance(value, dict):
+        return value
+    ((tag, found),) = value.items()
+    if tag == "tuple":
+        return tuple(unpack(part, arrays) for part in found)
+    if tag == "dict":
+        return {unpack(k, arrays): unpack(v, arrays) for k, v in found}
+    if tag == "array":
+        return arrays[found]
+    if tag == "scalar":
+        return np.frombuffer(bytes.fromhex(found[1]), dtype_of(found[0]))[0]
+    if tag == "float":
+        return float(np.frombuffer(bytes.fromhex(found[1]), dtype_of(found[0]))[0])
+    if tag == "int":
+        return int(found, 16)
+    if tag == "bytes":
+        return bytes.fromhex(found)
+    msg = f"there is no kind of data {tag!r}"
+    raise ValueError(msg)
+
+
+def dtype_of(text: str) -> Any:  # noqa: ANN401
+    """Return a type of NumPy by its short name.
+
+    Raises:
+        ValueError: It is no type of plain values.
+    """
+    dtype = np.dtype(text)
+    if dtype.kind not in KINDS:
+        msg = f"{text!r} is no type of plain values"
+        raise ValueError(msg)
+    return dtype

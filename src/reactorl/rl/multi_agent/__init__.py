@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PettingZoo environments: vectors, training and inference of several agents."""

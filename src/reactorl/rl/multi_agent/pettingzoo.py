@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PettingZoo's parallel environments, on reactors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from reactorl.rl.multi_agent.vector import ParallelVectorEnv
+
+try:
+    from pettingzoo import ParallelEnv
+except ImportError as error:
+    _MSG = "reactorl.rl.multi_agent.pettingzoo needs PettingZoo: pip install 'reactorl[pettingzoo]'"
+    raise ImportError(_MSG) from error
+
+if TYPE_CHECKING:
+    from reactorl.rl.envs.observation_buffer import Space
+    from reactorl.rl.envs.placement import Placement
+    from reactorl.rl.envs.sub_env import Restart
+    from reactorl.rl.multi_agent.sub_env import ByAgent
+    from reactorl.rl.multi_agent.vector import Maker
+
+__all__ = ["ParallelRunner", "ParallelVectorEnv"]
+
+
+class ParallelRunner(ParallelEnv):  # type: ignore[misc]
+    """A ``ParallelEnv`` that lives in a reactor, and behaves like itself.
+
+    It is made, stepped and closed by one worker, at one tag each.
+
+    Args:
+        env: A function that makes it.
+        placement: ``"thread"``: in this process; ``"process"``: in another.
+        restart: What to do if it fails, see ``ParallelVectorEnv``.
+        timeout: Seconds after which a step or reset counts as failed.
+
+    Raises:
+        EnvError: It cannot be made.
+
+    Example:
+        >>> game = ParallelRunner(lambda: make_game())
+        >>> observations, infos = game.reset(seed=1)
+    """
+
+    def __init__(
+        self,
+        env: Maker,
+        *,
+        placement: Placement = "thread",
+        restart: Restart = "never",
+        timeout: float | None = None,
+    ) -> None:
+        self.vector = ParallelVectorEnv(
+            env,
+            1,
+            workers=1,
+            placement=placement,
+            restart=restart,
+            timeout=timeout,
+            pin=True,
+        )
+        found = self.vector.descriptions[0]
+        self.metadata = found.metadata
+        self.render_mode = found.render_mode
+        self.agents = found.agents
+        if found.possible_agents is not None:
+            self.possible_agents = found.possible_agents
+        self._name = found.name
+
+    def reset(
+        self, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[ByAgent, ByAgent]:
+        """Reset the environment.
+
+        Raises:
+            EnvError: It failed.
+        """
+        (observations,), (infos,) = self.vector.reset(seed=seed, options=options)
+        self.agents = self.vector.agents[0]
+        return observations, infos
+
+    def step(
+        self, actions: ByAgent
+    ) -> tuple[ByAgent, ByAgent, ByAgent, ByAgent, ByAgent]:
+        """Step the environment with an action of each agent.
+
+        Raises:
+            EnvError: It failed.
+        """
+        results = self.vector.step([actions])
+        self.agents = self.vector.agents[0]
+        (observations,), (rewards,), (terminations,), (truncations,), (infos,) = results
+        return observations, rewards, terminations, truncations, infos
+
+    def observation_space(self, agent: Any) -> Space:  # noqa: ANN401
+        """Return the observation space of an agent."""
+        return self.vector.observation_space(agent)
+
+    def action_space(self, agent: Any) -> Space:  # noqa: ANN401
+        """Return the action space of an agent."""
+        return self.vector.action_space(agent)
+
+    @property
+    def observation_spaces(self) -> dict[Any, Space]:
+        """The observation spaces of all possible agents."""
+        return {agent: self.observation_space(agent) for agent in self.possible_agents}
+
+    @property
+    def action_spaces(self) -> dict[Any, Space]:
+        """The action spaces of all possible agents."""
+        return {agent: self.action_space(agent) for agent in self.possible_agents}
+
+    def state(self) -> Any:  # noqa: ANN401
+        """Return the state of the whole, if there is such a thing."""
+        return self.vector.call("state")[0]
+
+    def render(self) -> Any:  # noqa: ANN401
+        """Return what the environment renders."""
+        return self.vector.call("render")[0]
+
+    def close(self) -> None:
+        """Close the environment; twice is fine."""
+        self.vector.close()
+
+    def __str__(self) -> str:
+        return self._name
+
+
+ParallelVectorEnv.__module__ = __name__

@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many environments with several agents each, as a bank of reactors."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.vector import AutoresetMode
+
+from reactorl.rl.envs.commands import Answer, Call, Only
+from reactorl.rl.envs.errors import EnvError
+from reactorl.rl.envs.factory import count_of
+from reactorl.rl.envs.placement import choose_placement
+from reactorl.rl.envs.sub_env import Rules
+from reactorl.rl.multi_agent.sub_env import Begin, ParallelSubEnv, Play, try_turns
+from reactorl.rl.vector.arguments import check_options, seeds_for
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reactorl import Tag
+    from reactorl.rl.envs.backend import Host
+    from reactorl.rl.envs.commands import Command
+    from reactorl.rl.envs.observation_buffer import Space
+    from reactorl.rl.envs.placement import Placement
+    from reactorl.rl.envs.sub_env import Restart
+    from reactorl.rl.multi_agent.sub_env import AgentsDescription, ByAgent
+
+    Maker: TypeAlias = Callable[[], Any]
+    """Makes a ``ParallelEnv``."""
+    Turns: TypeAlias = tuple[
+        list[ByAgent], list[ByAgent], list[ByAgent], list[ByAgent], list[ByAgent]
+    ]
+
+
+class ParallelVectorEnv:
+    """Many environments with several agents each, which step on all cores.
+
+    Everything is a list with an entry for each environment, in order: what a loop over
+    them would have collected, whatever the number of workers. Agents come and go;
+    ``agents[i]`` has those that environment i waits for.
+
+    Args:
+        env: A list of functions that make a ``ParallelEnv`` each, or one of them.
+        num_envs: How many, if ``env`` is one function.
+        autoreset_mode: What happens to an environment that has no agents left.
+            ``DISABLED``: it rests, and gives empty dicts, until it is reset.
+            ``NEXT_STEP``: it is reset in place of its next step, with rewards of zero.
+            ``SAME_STEP``: it is reset at once; the infos of its agents then have
+            ``final_obs`` and ``final_info``.
+        workers: How many threads or processes; None: what helps.
+        placement: ``"thread"``: in this process; ``"process"``: in others, for
+            environments written in Python where the interpreter has a GIL;
+            ``"auto"``: whichever is faster.
+        restart: What to do with an environment that fails: ``"never"`` raises,
+            ``"reset"`` resets it, ``"recreate"`` makes a new one. A restart ends the
+            episode: all agents that were there are truncated, with the last
+            observations there were, and it is logged in their infos as ``"restart"``
+            and ``"failure"``; in the same-step mode these are in ``"final_info"``.
+        timeout: Seconds after which a step or reset counts as failed.
+        pin: Whether an environment is stepped on the thread that made it and on no
+            other, whatever that costs.
+
+    Raises:
+        EnvError: An environment cannot be made.
+
+    Example:
+        >>> envs = ParallelVectorEnv([make_game] * 16)
+        >>> observations, infos = envs.reset(seed=1)
+        >>> results = envs.step([policy(each) for each in observations])
+    """
+
+    def __init__(
+        self,
+        env: Maker | Sequence[Maker],
+        num_envs: int | None = None,
+        *,
+        autoreset_mode: str | AutoresetMode = AutoresetMode.DISABLED,
+        workers: int | None = None,
+        placement: Placement | Literal["auto"] = "auto",
+        restart: Restart = "never",
+        timeout: float | None = None,
+        pin: bool = False,
+    ) -> None:
+        makers = _makers(env, num_envs)
+        self.num_envs = len(makers)
+        if workers is not None:
+            workers = count_of("workers", workers)
+        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        rules = Rules(
+            self.autoreset_mode, restart, timeout=timeout, seat=ParallelSubEnv
+        )
+        rules.check()
+        self.placement, workers = choose_placement(
+            placement, makers, workers, try_turns
+        )
+        self._host = _host(self.placement, makers, rules, workers, pin=pin)
+        # Also if nobody closes it, and at the end of the program.
+        self._closing = weakref.finalize(self, self._host.close)
+        try:
+            described: list[Any] = self._host.describe()  # as ParallelSubEnv does it
+            self.descriptions: list[AgentsDescription] = described
+        except BaseException:
+            self.close()
+            raise
+        self.metadata = self.descriptions[0].metadata
+        self.agents = [description.agents for description in self.descriptions]
+        self._episodes = [0] * self.num_envs
+        self._spaces: list[dict[tuple[str, Any], Space]] = [{} for _ in self.agents]
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+        indices: Sequence[int] | None = None,
+    ) -> tuple[list[ByAgent], list[ByAgent]]:
+        """Reset all environments, or some of them.
+
+        Args:
+            seed: For environment i it is ``seed + i``; or one for each that is reset.
+            options: Passed on to each environment.
+            indices: Which ones; None: all.
+
+        Returns:
+            Observations and infos of those that were reset, in that order.
+
+        Raises:
+            EnvError: One failed, also after a restart if there may be one.
+        """
+        check_options(options)
+        meant = self._meant(indices)
+        seeds = dict(zip(meant, _seeds(seed, meant), strict=True))
+        begun = self._obey(Begin(seeds, options), meant)
+        for index, each in zip(meant, begun, strict=True):
+            self._note(index, each.agents, each.episode)
+        return [each.observations for each in begun], [each.infos for each in begun]
+
+    def step(self, actions: Sequence[ByAgent | None]) -> Turns:
+        """Step all environments.
+
+        Args:
+            actions: By agent, for each environment; what is there for one without
+                agents is ignored.
+
+        Returns:
+            Observations, rewards, terminations, truncations and infos.
+
+        Raises:
+            EnvError: One failed, and is not to be restarted. The others have
+                stepped; what they did is lost.
+        """
+        each = list(actions)
+        if len(each) != self.num_envs:
+            msg = f"actions for {len(each)} of {self.num_envs} environments"
+            raise ValueError(msg)
+        turns = self._obey(Play(each), range(self.num_envs))
+        for index, turn in enumerate(turns):
+            self._note(index, turn.agents, turn.episode)
+        return (
+            [turn.observations for turn in turns],
+            [turn.rewards for turn in turns],
+            [turn.terminations for turn in turns],
+            [turn.truncations for turn in turns],
+            [turn.infos for turn in turns],
+        )
+
+    def observation_space(self, agent: Any, index: int = 0) -> Space:  # noqa: ANN401
+        """Return the observation space of an agent of one environment."""
+        return self._space("observation_space", agent, index)
+
+    def action_space(self, agent: Any, index: int = 0) -> Space:  # noqa: ANN401
+        """Return the action space of an agent of one environment.
+
+        From another process it is a copy, the same one until the next reset.
+        """
+        return self._space("action_space", agent, index)
+
+    def call(
+        self,
+        name: str,
+        *args: Any,  # noqa: ANN401
+        indices: Sequence[int] | None = None,
+        **kwargs: Any,  # noqa: ANN401
+    ) -> list[Any]:
+        """Call a method of environments; what is no method is returned itself."""
+        return self._answers(Call(name, args, tuple(kwargs.items())), indices)
+
+    def close(self) -> None:
+        """Close the environments, each on its home worker; twice is fine."""
+        self._closing()
+
+    @property
+    def tag(self) -> Tag:
+        """The tag of the last step or reset, elapsed."""
+        return self._host.tag
+
+    def _note(self, index: int, agents: list[Any], episode: int) -> None:
+        self.agents[index] = agents
+        if self._episodes[index] != episode:
+            self._episodes[index] = episode
+            self._spaces[index].clear()  # some have others after a reset
+
+    def _space(self, kind: str, agent: Any, index: int) -> Space:  # noqa: ANN401
+        known = self._spaces[index]
+        if (kind, agent) not in known:
+            known[kind, agent] = self.call(kind, agent, indices=[index])[0]
+        return known[kind, agent]
+
+    def _meant(self, indices: Sequence[int] | None) -> Sequence[int]:
+        every = range(self.num_envs)
+        if indices is None:
+            return every
+        meant = [every[index] for index in indices]
+        if len(set(meant)) < len(meant):
+            msg = f"indices are {list(indices)}; name each environment once"
+            raise ValueError(msg)
+        return meant
+
+    def _obey(self, command: Command, meant: Sequence[int]) -> list[Any]:
+        if not self._closing.alive:
+            msg = "the environments are closed"
+            raise gym.error.ClosedEnvironmentError(msg)
+        some = command if len(meant) == self.num_envs else Only(command, tuple(meant))
+        replies = self._host.obey(some)
+        for reply in replies:
+            if isinstance(reply, EnvError):
+                raise reply
+        return [replies[index] for index in meant]
+
+    def _answers(
+        self, command: Command, indices: Sequence[int] | None = None
+    ) -> list[Any]:
+        answers: list[Answer] = self._obey(command, self._meant(indices))
+        for answer in answers:
+            if answer.error is not None:
+                raise answer.error
+        return [answer.value for answer in answers]
+
+
+def _makers(env: Any, num_envs: int | None) -> list[Maker]:  # noqa: ANN401
+    if callable(env):
+        return [env] * count_of("num_envs", 1 if num_envs is None else num_envs)
+    if hasattr(env, "step"):
+        msg = f"env is a {type(env).__name__}; give a function: lambda: make_it()"
+        raise TypeError(msg)
+    if not isinstance(env, Sequence) or not env or not all(map(callable, env)):
+        msg = f"env is {env!r}; it is a function that makes a ParallelEnv, or a list"
+        raise TypeError(msg)
+    if num_envs not in (None, len(env)):
+        msg = f"num_envs is {num_envs}, and there are {len(env)} functions"
+        raise ValueError(msg)
+    return list(env)
+
+
+def _host(
+    placement: Placement,
+    makers: list[Maker],
+    rules: Rules,
+    workers: int | None,
+    *,
+    pin: bool,
+) -> Host:
+    if placement == "process":
+        from reactorl.rl.envs.process.backend import ProcessBackend
+
+        return ProcessBackend(makers, rules, workers=workers)
+    from reactorl.rl.envs.thread_backend import ThreadBackend
+
+    return ThreadBackend(makers, rules, workers=workers, pin=pin)
+
+
+def _seeds(
+    seed: int | Sequence[int | None] | None, meant: Sequence[int]
+) -> Sequence[int | None]:
+    if isinstance(seed, int | np.integer):
+        return [int(seed) + index for index in meant]
+    return seeds_for(seed, len(meant))

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Curves of runs in one picture: returns while training, and of evaluations.
+
+Colours are those of Okabe and Ito, which everybody can tell apart; lines differ in
+their dashes, too.
+"""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reactorl.rl.checkpoint.file import replace
+from reactorl.rl.runs.metrics import EVALUATED, RETURN, numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from reactorl.rl.flow.algorithm import Array
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+DASHES = ("-", "--", "-.", ":")
+KINDS = ("png", "svg")
+WINDOW = 100
+"""How many episodes a point of the curve is the mean of."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """What a run came to, step by step."""
+
+    name: str
+    steps: Array
+    returns: Array
+    """The mean of the last 100 episodes, after each."""
+    evaluated_steps: Array
+    evaluated: Array
+
+
+def read_curve(name: str, metrics: Path) -> Curve:
+    """Return the curve of a run.
+
+    Raises:
+        OSError: The numbers cannot be read.
+    """
+    rows = list(numbers(metrics))
+    episodes = np.array([(r[0], r[3]) for r in rows if r[2] == RETURN]).reshape(-1, 2)
+    evaluations = np.array([(r[0], r[3]) for r in rows if r[2] == EVALUATED])
+    evaluations = evaluations.reshape(-1, 2)
+    total = np.concatenate([[0.0], np.cumsum(episodes[:, 1])])
+    last = np.arange(1, len(episodes) + 1)
+    first = np.maximum(last - WINDOW, 0)
+    means = (total[last] - total[first]) / (last - first)
+    # Many episodes end in one round: where they all are known, there is one point.
+    known = np.ones(len(episodes), dtype=bool)
+    known[:-1] = episodes[1:, 0] != episodes[:-1, 0]
+    steps, returns = episodes[known, 0], means[known]
+    return Curve(name, steps, returns, evaluations[:, 0], evaluations[:, 1])
+
+
+def draw(curves: Sequence[Curve], title: str, paths: Sequence[Path]) -> None:
+    """Draw curves to files, whose endings say what kind of picture.
+
+    Raises:
+        OSError: A file cannot be written.
+    """
+    # Without pyplot: nothing of this process changes, and no window is ever opened.
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 4.8), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes: Any = figure.add_subplot()
+    for place, curve in enumerate(curves):
+        colour = COLOURS[place % len(COLOURS)]
+        dash = DASHES[place // len(COLOURS) % len(DASHES)]
+        label = curve.name if len(curves) > 1 else "training, mean of 100 episodes"
+        axes.plot(curve.steps, curve.returns, dash, color=colour, label=label)
+        if len(curve.evaluated):
+            colour = colour if len(curves) > 1 else COLOURS[1]
+            axes.plot(
+                curve.evaluated_steps,
+                curve.evaluated,
+                "o",
+                markersize=4,
+                color=colour,
+                label="evaluation" if len(curves) == 1 else None,
+            )
+    axes.set_xlabel("steps of environments")
+    axes.set_ylabel("return of an episode")
+    axes.set_title(title)
+    axes.grid(alpha=0.3)
+    if any(len(c.steps) or len(c.evaluated) for c in curves):
+        axes.legend(loc="best", fontsize="small")
+    for path in paths:
+        kind = path.suffix.lstrip(".").lower()
+        picture = io.BytesIO()
+        figure.savefig(picture, format=kind, dpi=150)
+        replace(path, picture.getbuffer())

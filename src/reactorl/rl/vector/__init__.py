@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A Gymnasium vector environment on the reactor runtime."""

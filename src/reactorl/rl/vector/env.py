@@ -1,0 +1,513 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A vector of environments: Gymnasium's interface, on reactors."""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space, iterate
+
+from reactorl.rl.envs.async_workers import PoolHost
+from reactorl.rl.envs.buffer_pool import HOME, BufferPool
+from reactorl.rl.envs.commands import Answer, Call, Only, Render, Reset, SetAttr, Step
+from reactorl.rl.envs.errors import EnvError
+from reactorl.rl.envs.factory import count_of, makers, whole
+from reactorl.rl.envs.observation_buffer import is_array_like
+from reactorl.rl.envs.placement import choose_placement
+from reactorl.rl.envs.sub_env import Rules
+from reactorl.rl.vector.arguments import check_options, ids_of, mask_for, seeds_for
+from reactorl.rl.vector.infos import together
+from reactorl.rl.vector.shared_state import check_shared_state
+from reactorl.rl.vector.spaces import VectorSpaces
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from gymnasium.envs.registration import EnvSpec
+
+    from reactorl import Tag
+    from reactorl.rl.envs.async_backend import Batching
+    from reactorl.rl.envs.backend import Host
+    from reactorl.rl.envs.commands import Actions, Command, Description, Reply
+    from reactorl.rl.envs.factory import Maker
+    from reactorl.rl.envs.observation_buffer import Array
+    from reactorl.rl.envs.placement import Placement
+    from reactorl.rl.envs.sub_env import Infos, Restart
+    from reactorl.rl.vector.batch_log import BatchLog
+    from reactorl.rl.vector.spaces import ObservationMode
+
+StepResult: TypeAlias = "tuple[Any, Array, Array, Array, dict[str, Any]]"
+
+
+class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
+    """Environments that step on all cores, with the results of ``SyncVectorEnv``.
+
+    Everything that Gymnasium says of a vector environment holds; the numbers are the
+    same bits for any number of workers, in threads and in processes.
+
+    Args:
+        env: An id such as ``"CartPole-v1"``, or a list of functions that make an
+            environment each.
+        num_envs: How many, if ``env`` is an id.
+        env_kwargs: Arguments for ``gymnasium.make``, if ``env`` is an id.
+        wrappers: What to put around each environment, if ``env`` is an id.
+        autoreset_mode: When an environment whose episode ended is reset.
+        observation_mode: How observation spaces are batched, as in ``SyncVectorEnv``.
+        copy: Whether observations are the caller's own, as a copy is. If not, arrays
+            that were returned change with the next step.
+        workers: How many threads or processes; None: what helps.
+        placement: ``"thread"``: in this process; ``"process"``: in others, for
+            environments that are not safe to run beside each other, or that are
+            written in Python where the interpreter has a GIL; ``"auto"``: whichever is
+            faster.
+        restart: What to do with an environment that fails: ``"never"`` raises,
+            ``"reset"`` resets it, ``"recreate"`` makes a new one. A restart ends the
+            episode as truncated, with the last observation there was, and is logged in
+            ``info["restart"]`` and ``info["failure"]``; in the same-step mode these
+            are in ``info["final_info"]``.
+        timeout: Seconds after which a step or reset counts as failed.
+        check_nan: Whether NaN in an observation or reward counts as failure.
+        pin: Whether an environment is stepped on the thread that made it and on no
+            other, whatever that costs. OpenGL contexts need it.
+        batch_size: How many results ``recv`` waits for; environments then step while
+            the caller does something else. None: all, and they step when asked to.
+        batching: Which results form a batch. ``"declared"``: those with the fewest
+            steps, the first by index; the same in every run. ``"physical"``: those
+            that are ready first; ``batches`` has them, to be replayed.
+        replay: BatchLog of an earlier run, to be formed again.
+        check: First run each environment twice, alone and among the others, and raise
+            ``SharedStateError`` if that makes a difference.
+
+    Raises:
+        EnvError: An environment cannot be made.
+
+    Example:
+        >>> envs = VectorEnv("CartPole-v1", num_envs=16)
+        >>> observations, infos = envs.reset(seed=1)
+    """
+
+    def __init__(
+        self,
+        env: str | EnvSpec | Sequence[Maker],
+        num_envs: int | None = None,
+        *,
+        env_kwargs: Mapping[str, Any] | None = None,
+        wrappers: Sequence[Callable[[Any], Any]] = (),
+        autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+        observation_mode: ObservationMode = "same",
+        copy: bool = True,
+        workers: int | None = None,
+        placement: Placement | Literal["auto"] = "auto",
+        restart: Restart = "never",
+        timeout: float | None = None,
+        check_nan: bool = False,
+        pin: bool = False,
+        batch_size: int | None = None,
+        batching: Batching = "declared",
+        replay: BatchLog | None = None,
+        check: bool = False,
+    ) -> None:
+        super().__init__()
+        self.closed = True  # until there is something to close
+        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        rules = Rules(self.autoreset_mode, restart, check_nan, timeout)
+        rules.check()
+        self.observation_mode = observation_mode
+        self.copy = copy
+        self.env_fns = makers(env, num_envs, env_kwargs, wrappers)
+        self.num_envs = len(self.env_fns)
+        if workers is not None:
+            workers = count_of("workers", workers)
+        if check:
+            check_shared_state(self.env_fns)
+        self.placement: Placement
+        self.placement, workers = choose_placement(placement, self.env_fns, workers)
+        self.batch_size = self.num_envs if batch_size is None else batch_size
+        if batch_size is None:
+            self._pool = None
+            self._host = self._make_host(rules, workers, pin=pin)
+        else:
+            self._check_batching(batching, replay)
+            self._host = self._pool = PoolHost(
+                self.env_fns,
+                rules,
+                placement=self.placement,
+                workers=workers,
+                batch_size=batch_size,
+                batching=batching,
+                replay=replay,
+            )
+        self._sent: Command | None = None
+        # Also if nobody closes it, and at the end of the program.
+        self._closing = weakref.finalize(self, self._host.close)
+        self.closed = False
+        try:
+            self._begin(self._host.describe(), restarts=restart != "never")
+        except BaseException:
+            self.close()
+            raise
+
+    def _check_batching(self, batching: str, replay: BatchLog | None) -> None:
+        if not 1 <= whole("batch_size", self.batch_size) <= self.num_envs:
+            msg = (
+                f"batch_size is {self.batch_size}; a batch has from 1 to "
+                f"{self.num_envs} of the environments"
+            )
+            raise ValueError(msg)
+        if batching not in ("declared", "physical"):
+            msg = f"batching is {batching!r}; it is 'declared' or 'physical'"
+            raise ValueError(msg)
+        if replay is not None:
+            replay.check(self.num_envs, self.batch_size)
+
+    def _make_host(self, rules: Rules, workers: int | None, *, pin: bool) -> Host:
+        if self.placement == "process":
+            from reactorl.rl.envs.process.backend import ProcessBackend
+
+            return ProcessBackend(self.env_fns, rules, workers=workers)
+        from reactorl.rl.envs.thread_backend import ThreadBackend
+
+        return ThreadBackend(self.env_fns, rules, workers=workers, pin=pin)
+
+    def _begin(self, all_of_them: list[Description], *, restarts: bool) -> None:
+        first = all_of_them[0]
+        self.metadata = {**first.metadata, "autoreset_mode": self.autoreset_mode}
+        self.render_mode = first.render_mode
+        found = VectorSpaces.of(all_of_them, self.observation_mode)
+        self.single_action_space = found.single_action
+        self.action_space = found.action
+        self._acts_by_row = is_array_like(self.action_space)
+        self.single_observation_space = found.single_observation
+        self.observation_space = found.observation
+        # A restart shows the last observation: it must be where nobody changes it.
+        self._arrays = self._host.make_arrays(
+            replace(first, observation_space=found.single_observation),
+            lends=self.copy and not restarts,
+        )
+        self._lending = BufferPool([spare.batch() for spare in self._arrays.spares])
+
+    # -- Gymnasium's interface --------------------------------------------------------
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[Any, dict[str, Any]]:
+        """Reset all environments, or those of ``options["reset_mask"]``.
+
+        Args:
+            seed: For environment i it is ``seed + i``; or one for each.
+            options: Passed on to each environment, without the mask.
+        """
+        mask: list[bool] | None = None
+        check_options(options)
+        if options is not None and "reset_mask" in options:
+            options = dict(options)
+            mask = mask_for(options.pop("reset_mask"), self.num_envs)
+        place = self._lending.place()
+        seeds = seeds_for(seed, self.num_envs)
+        replies = self._obey(Reset(seeds, options, mask, place=place))
+        return self._observations(place), self._infos(replies)
+
+    def step(self, actions: Any) -> StepResult:  # noqa: ANN401
+        """Step all environments.
+
+        Raises:
+            EnvError: One failed, and is not to be restarted. The others have
+                stepped; what they did is lost.
+        """
+        self._check_open()
+        each: Actions
+        try:
+            if self._acts_by_row and type(actions) is np.ndarray and actions.ndim:
+                each = actions  # whoever steps an environment takes its row
+            else:
+                each = list(iterate(self.action_space, actions))
+        except TypeError as error:
+            msg = (
+                f"actions is {actions!r}; it has an action for each of the "
+                f"{self.num_envs} environments, as action_space.sample() does"
+            )
+            raise TypeError(msg) from error
+        observations, replies = self._step(each, actions)
+        infos: dict[str, Any] = {}
+        if replies:
+            infos = together(replies, self.num_envs, self._add_info)
+        return observations, *self._arrays.results(), infos
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:  # noqa: ANN401
+        """Call a method of each environment; what is no method is returned itself."""
+        return self._answers(Call(name, args, tuple(kwargs.items())))
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """Return an attribute of each environment."""
+        return self.call(name)
+
+    def set_attr(self, name: str, values: Any) -> None:  # noqa: ANN401
+        """Set an attribute of each environment.
+
+        Args:
+            name: The attribute.
+            values: A list or tuple has a value for each; anything else is for all.
+        """
+        if not isinstance(values, list | tuple):
+            values = [values] * self.num_envs
+        if len(values) != self.num_envs:
+            msg = f"{len(values)} values for {self.num_envs} environments"
+            raise ValueError(msg)
+        self._answers(SetAttr(name, values))
+
+    def render(self) -> tuple[Any, ...]:
+        """Return what each environment renders."""
+        return self._answers(Render())
+
+    def close_extras(self, **kwargs: Any) -> None:  # noqa: ANN401
+        """Close the environments; called once by ``close``."""
+        self.closed = True  # also if one of them objects
+        self._closing()
+
+    @property
+    def np_random(self) -> Any:  # noqa: ANN401
+        """The generators of all environments."""
+        return self.get_attr("np_random")
+
+    @np_random.setter
+    def np_random(self, value: object) -> None:
+        self.set_attr("np_random", value)
+
+    @property
+    def np_random_seed(self) -> tuple[int, ...]:  # type: ignore[override]
+        """The seeds of all environments."""
+        return self.get_attr("np_random_seed")
+
+    # -- EnvPool's idiom --------------------------------------------------------------
+
+    def async_reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> None:
+        """Let all environments reset, as ``reset`` does; ``recv`` gets the results."""
+        self._check_open()
+        check_options(options)
+        command = Reset(seeds_for(seed, self.num_envs), options)
+        if self._pool is None:
+            self._remember(command)
+        else:
+            self._pool.send((index, command) for index in range(self.num_envs))
+
+    def send(self, actions: Any, env_id: Any = None) -> None:  # noqa: ANN401
+        """Let environments step; ``recv`` gets the results.
+
+        Args:
+            actions: A batch of actions.
+            env_id: Whose they are, as in ``info["env_id"]``; None: of all, in order.
+
+        Raises:
+            ValueError: They do not fit each other, or one was sent and not received.
+        """
+        self._check_open()
+        ids = range(self.num_envs) if env_id is None else ids_of(env_id)
+        space = batch_space(self.single_action_space, len(ids))
+        each = list(iterate(space, actions))
+        if len(each) != len(ids):
+            msg = f"{len(each)} actions for {len(ids)} environments"
+            raise ValueError(msg)
+        by_index = dict(zip(ids, each, strict=True))
+        if self._pool is not None:
+            command = Step(by_index)
+            self._pool.send((i, command.part([i])) for i in ids)
+        elif len(by_index) == len(ids) == self.num_envs:
+            self._remember(Step([by_index[i] for i in range(self.num_envs)]))
+        else:
+            msg = (
+                f"{len(by_index)} of {self.num_envs} environments; without batch_size "
+                "all of them step together"
+            )
+            raise ValueError(msg)
+
+    def recv(self) -> StepResult:
+        """Wait for a batch of results; ``info["env_id"]`` says whose they are.
+
+        Raises:
+            EnvError: One failed, and is not to be restarted.
+        """
+        self._check_open()
+        if self._pool is None:
+            if self._sent is None:
+                msg = "nothing was sent; async_reset() or send() first"
+                raise RuntimeError(msg)
+            command, self._sent = self._sent, None
+            ids: Sequence[int] = range(self.num_envs)
+            replies: Sequence[Any] = self._obey(command)
+            if isinstance(command, Reset):
+                self._arrays.rewards[:] = 0.0
+        else:
+            ids, replies = self._pool.recv()
+        for reply in replies:
+            if isinstance(reply, EnvError):
+                raise reply
+        indices = np.array(ids, dtype=np.int32)
+        gather = gym.vector.VectorEnv[Any, Any, Any]()
+        gather.num_envs = len(indices)
+        infos: dict[str, Any] = {}
+        for place, parts in enumerate(replies):
+            for part in parts or ():
+                infos = gather._add_info(infos, part, place)
+        infos["env_id"] = indices
+        return *self._arrays.of_some(indices), infos
+
+    def _remember(self, command: Command) -> None:
+        if self._sent is not None:
+            msg = "something was sent already; recv() it first"
+            raise ValueError(msg)
+        self._sent = command
+
+    @property
+    def batches(self) -> BatchLog:
+        """The batches that were received; saved, they can be replayed.
+
+        Raises:
+            AttributeError: There are none without ``batch_size``.
+        """
+        if self._pool is None:
+            msg = "only a vector with batch_size has batches"
+            raise AttributeError(msg)
+        return self._pool.batches
+
+    # -- beyond it --------------------------------------------------------------------
+
+    @property
+    def tag(self) -> Tag:
+        """The tag of the last step or reset, elapsed."""
+        return self._host.tag
+
+    @property
+    def envs(self) -> list[gym.Env[Any, Any]]:
+        """The environments themselves, if they are in this process."""
+        found: list[gym.Env[Any, Any]] | None = getattr(self._host, "envs", None)
+        if found is None:
+            msg = "environments in other processes are reached by call() and get_attr()"
+            raise AttributeError(msg)
+        return found
+
+    def reset_each(
+        self,
+        seeds: Sequence[int | None],
+        options: Sequence[dict[str, Any] | None],
+    ) -> tuple[Any, list[Infos]]:
+        """Reset all environments, each with a seed and options of its own.
+
+        Returns:
+            The observations, and for each environment what it says, unbatched: its
+            info, or nothing if that is empty.
+        """
+        if len(options) != self.num_envs:
+            msg = f"options for {len(options)} of {self.num_envs} environments"
+            raise ValueError(msg)
+        place = self._lending.place()
+        seeds = seeds_for(seeds, self.num_envs)
+        infos = _each(self._obey(Reset(seeds, None, each=options, place=place)))
+        return self._observations(place), infos
+
+    def step_each(
+        self, actions: Sequence[Any] | Array
+    ) -> tuple[Any, Array, Array, Array, list[Infos]]:
+        """Step all environments; their infos are left as they are, one by one.
+
+        Args:
+            actions: One for each environment, as it takes it.
+
+        Returns:
+            What ``step`` does, but for each environment a tuple of what would be put
+            into the infos, in order. Where an episode ended and the environment was
+            reset at once, the first has ``final_obs`` and ``final_info``.
+        """
+        self._check_open()
+        observations, replies = self._step(list(actions), actions)
+        infos: list[Infos] = [replies.get(k, ()) for k in range(self.num_envs)]
+        return observations, *self._arrays.results(), infos
+
+    def ask(self, command: Command, indices: Sequence[int]) -> list[Any]:
+        """Return what some environments answer to a command, in that order.
+
+        Raises:
+            Exception: What the first of them raised.
+        """
+        replies = self._obey(Only(command, tuple(indices)))
+        return [_answer(replies[index]) for index in indices]
+
+    # -- parts -------------------------------------------------------------------------
+
+    def _check_open(self) -> None:
+        if self.closed:
+            msg = "the vector environment is closed"
+            raise gym.error.ClosedEnvironmentError(msg)
+
+    def _obey(self, command: Command) -> Sequence[Reply]:
+        """Let all environments obey; raise what the first one that failed says."""
+        self._check_open()
+        try:
+            replies = self._host.obey(command)
+        except KeyboardInterrupt:
+            self.close()  # nobody knows how far they came
+            raise
+        for reply in replies:
+            if type(reply) is EnvError:
+                raise reply
+        return replies
+
+    def _step(
+        self,
+        each: Actions,
+        actions: Any,  # noqa: ANN401
+    ) -> tuple[Any, dict[int, Any]]:
+        """Step all environments; raise what the first one that failed says.
+
+        Returns:
+            The observations, and what some environments reply.
+        """
+        if len(each) != self.num_envs:
+            msg = f"{len(each)} actions for {self.num_envs} environments"
+            raise ValueError(msg)
+        try:
+            place = self._lending.place() if self._arrays.spares else HOME
+            replies = self._host.step(Step(each, actions, place=place))
+        except KeyboardInterrupt:
+            self.close()  # nobody knows how far they came
+            raise
+        for reply in replies.values():
+            if type(reply) is EnvError:
+                raise reply
+        return self._observations(place), replies
+
+    def _answers(self, command: Command) -> tuple[Any, ...]:
+        return tuple([_answer(reply) for reply in self._obey(command)])
+
+    def _observations(self, place: int) -> Any:  # noqa: ANN401
+        if place != HOME:
+            return self._lending.lend(place)
+        slots = self._arrays.observations
+        return slots.copy() if self.copy else slots.batch()
+
+    def _infos(self, replies: Sequence[Any]) -> dict[str, Any]:
+        said = {index: parts for index, parts in enumerate(replies) if parts}
+        return together(said, self.num_envs, self._add_info)
+
+
+def _each(replies: Sequence[Any]) -> list[Infos]:
+    return [() if parts is None else parts for parts in replies]
+
+
+def _answer(reply: Reply) -> Any:  # noqa: ANN401
+    assert isinstance(reply, Answer)
+    if reply.error is not None:
+        raise reply.error
+    return reply.value

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Do environments share hidden global state? Each is run alone, and among the others.
+
+Environments of one process may use one random generator, one table or one simulator
+without saying so. Then what one does depends on what others do between its steps, in
+this or that order, and no two runs are alike.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import traceback
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from reactorl.rl.envs.errors import EnvError, SharedStateError
+from reactorl.rl.envs.sub_env import env_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from reactorl.rl.envs.factory import Maker
+
+STEPS: Final = 50
+SEED: Final = 1
+
+
+def check_shared_state(makers: Sequence[Maker], steps: int = STEPS) -> None:
+    """Refuse environments that differ from themselves, or by the company they keep.
+
+    Each is made three times and stepped with the same seed and actions: twice alone,
+    then all together, in turns. Environments are closed afterwards.
+
+    Args:
+        makers: Make them.
+        steps: How many steps each does.
+
+    Raises:
+        EnvError: One cannot be made, or raised.
+        SharedStateError: Some differ; it says which, and from which step on.
+    """
+    first = [_alone(maker, index, steps) for index, maker in enumerate(makers)]
+    again = [_alone(maker, index, steps) for index, maker in enumerate(makers)]
+    together = _together(makers, steps)
+    alone = {i: k for i in range(len(makers)) if (k := _parting(first[i], again[i]))}
+    among = {
+        i: k
+        for i in range(len(makers))
+        if i not in alone and (k := _parting(first[i], together[i]))
+    }
+    if alone or among:
+        differing = {**alone, **among}
+        raise SharedStateError(tuple(alone), tuple(among), tuple(differing.items()))
+
+
+def _parting(one: Sequence[str], other: Sequence[str]) -> int:
+    """Return the first step, from 1, at which two runs differ; 0 if they do not."""
+    for step, (a, b) in enumerate(zip(one, other, strict=True)):
+        if a != b:
+            return max(step, 1)
+    return 0
+
+
+def _alone(maker: Maker, index: int, steps: int) -> list[str]:
+    return list(_run(maker, index, steps))
+
+
+def _together(makers: Sequence[Maker], steps: int) -> list[list[str]]:
+    runs = [_run(maker, index, steps) for index, maker in enumerate(makers)]
+    found: list[list[str]] = [[] for _ in runs]
+    for _ in range(steps + 1):
+        for mine, run in zip(found, runs, strict=True):
+            mine.append(next(run))
+    for run in runs:
+        for _ in run:  # to its end, where it closes its environment
+            pass
+    return found
+
+
+def _run(maker: Callable[[], Any], index: int, steps: int) -> Iterator[str]:
+    """Yield a digest of all that was seen: after the reset, and after each step."""
+    step, env = 0, None
+    try:
+        env = maker()
+        env.action_space.seed(SEED + index)
+        seen = hashlib.blake2b(digest_size=16)
+        _add(seen, env.reset(seed=SEED + index))
+        yield seen.hexdigest()
+        for _ in range(steps):
+            step += 1
+            result = env.step(env.action_space.sample())
+            _add(seen, result)
+            if result[2] or result[3]:
+                _add(seen, env.reset())
+            yield seen.hexdigest()
+    except Exception as error:
+        what = f"in the check of shared state: {type(error).__name__}: {error}"
+        trace = "".join(traceback.format_exception(error))
+        raise EnvError(index, env_name(env), step, "", what, trace) from error
+    finally:
+        if env is not None:
+            env.close()
+
+
+def _add(seen: Any, value: Any) -> None:  # noqa: ANN401
+    """Add a value to a digest; values without a fixed form count by their type."""
+    if isinstance(value, dict):
+        for key in value:
+            _add(seen, key)
+            _add(seen, value[key])
+    elif isinstance(value, tuple | list):
+        for part in value:
+            _add(seen, part)
+    elif isinstance(value, np.ndarray) and value.dtype != object:
+        seen.update(f"{value.dtype}{value.shape}".encode())
+        seen.update(np.ascontiguousarray(value).tobytes())
+    elif isinstance(value, int | float | str | bytes | bool | np.generic):
+        seen.update(repr(value).encode())
+    else:
+        seen.update(type(value).__name__.encode())
