@@ -10,7 +10,7 @@ from reactorl.rl.multi_agent.vector import ParallelVectorEnv
 try:
     from pettingzoo import ParallelEnv
 except ImportError as error:
-    _MSG = "reactorl.rl.multi_agent.pettingzoo needs PettingZoo: pip install 'reactorl[pettingzoo]'"
+    _MSG = "this module needs PettingZoo: pip install 'reactorl[pettingzoo]'"
     raise ImportError(_MSG) from error
 
 if TYPE_CHECKING:
