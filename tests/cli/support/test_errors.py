@@ -182,7 +182,7 @@ def test_what_no_command_expects_is_short_and_says_what_to_do(
     assert main(["check", "x.lf"]) == 1
     said = capsys.readouterr().err
     assert said.startswith("reactorl: error: LookupError: seven (")
-    assert "test_messages.py:" in said
+    assert "test_errors.py:" in said
     assert "reactorl doctor" in said
     assert "Traceback" not in said
     assert main(["check", "x.lf", "--debug"]) == 1
