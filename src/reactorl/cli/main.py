@@ -19,8 +19,8 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
 
-from reactorl.cli.parser import Parser, nearest
-from reactorl.cli.terminal import set_debug
+from reactorl.cli.support.console import set_debug
+from reactorl.cli.support.parser import Parser, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,7 +79,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     args = _without_debug(sys.argv[1:] if argv is None else argv)
     if args[:1] == ["run"]:
-        from reactorl.cli.run_options import normalised
+        from reactorl.cli.support.run_options import normalised
 
         args = normalised(args)
     parsed = _parsed(args)
@@ -95,7 +95,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except Exception as error:
-        from reactorl.cli.failures import fail_unexpectedly
+        from reactorl.cli.support.errors import fail_unexpectedly
 
         return fail_unexpectedly(error)
     return status
@@ -131,7 +131,7 @@ def make_parser(wanted: str | None = None) -> tuple[Parser, dict[str, Parser]]:
     subparsers = parser.add_subparsers(prog="reactorl", help=argparse.SUPPRESS)
     for name in COMMANDS:
         if name == wanted:
-            import_module(f"reactorl.cli.{name}").add_to(subparsers)
+            import_module(f"reactorl.cli.commands.{name}").add_to(subparsers)
             _add_debug(subparsers.choices[name])
         else:
             subparsers.add_parser(name)
