@@ -13,14 +13,15 @@ import sys
 from dataclasses import dataclass, field, fields, replace
 from inspect import Parameter as Formal
 from inspect import Signature
-from typing import TYPE_CHECKING, Annotated, Any, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
 
 from reactorl.cli.support.parser import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from cyclopts import App, CycloptsError
+    from cyclopts import App, CycloptsError, Group, Token
+    from rich.console import Console
 
 
 class FlagError(Exception):
@@ -64,9 +65,8 @@ class Flags:
         prog: The command, as it is shown in the usage line.
         description: What the command does.
         defaults: Instances of dataclasses. Their values are the flags' defaults.
-        groups: Titles of groups in the help, and the fields in each. The other fields
-            are in a group named ``other``.
-        other: Title of the group of all other fields.
+        groups: Titles of groups in the help, and the fields in each.
+        other: Title of the group of all other fields, which comes first.
     """
 
     prog: str
@@ -118,7 +118,7 @@ class Flags:
         def command(**_: object) -> None:
             """Stand for the command, whose parameters are the flags."""
 
-        order = [*self.groups, self.other]
+        order = [self.other, *self.groups]
         groups = {title: Group(title, sort_key=k) for k, title in enumerate(order)}
         parameters = list(self._parameters(groups))
         command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
@@ -128,13 +128,14 @@ class Flags:
             usage=f"{self.prog} [FLAGS]",
             help=self.description,
             help_format="plaintext",
+            console=_console(),
             group_commands=Group("help", sort_key=len(order)),
             version_flags=(),
         )
         app.default(command)
         return app
 
-    def _parameters(self, groups: Mapping[str, object]) -> Iterator[Formal]:
+    def _parameters(self, groups: Mapping[str, Group]) -> Iterator[Formal]:
         from cyclopts import Parameter
 
         titles = {name: title for title, names in self.groups.items() for name in names}
@@ -145,10 +146,11 @@ class Flags:
                 how = Parameter(
                     help=helps.get(name, ""),
                     group=groups[titles.get(name, self.other)],
+                    converter=_integers if int in (hint, *get_args(hint)) else None,
                     allow_repeating=True,  # the last one counts, as everywhere else
                     consume_multiple=get_origin(hint) is tuple,
                     negative=None if hint is bool else (),
-                    show_default=_shown,
+                    show_default=_shown if getattr(one, name) is not None else False,
                 )
                 yield Formal(
                     name,
@@ -195,8 +197,31 @@ def documented(cls: type) -> dict[str, str]:
     return found
 
 
+def _console() -> Console:
+    """Return a console for the help, wide enough for a flag and a few words."""
+    from rich.console import Console
+
+    console = Console()
+    return console if console.width >= 60 else Console(width=60)
+
+
 def _names(instance: Any) -> list[str]:  # noqa: ANN401
     return [one.name for one in fields(instance) if one.init]
+
+
+def _integers(kind: Any, tokens: Sequence[Token]) -> Any:  # noqa: ANN401
+    """Convert to int, or a type made of it; cyclopts alone would round ``1.5``."""
+    from cyclopts import CoercionError, convert
+
+    words = [token.value.lower() for token in tokens]
+    if words == ["none"] and type(None) in get_args(kind):
+        return None
+    for token in tokens:
+        try:
+            int(token.value)
+        except ValueError:
+            raise CoercionError(token=token, target_type=int) from None
+    return convert(kind, tokens)
 
 
 def _shown(value: object) -> str:
@@ -210,8 +235,6 @@ def _shown(value: object) -> str:
 
 def _kind(kind: Any) -> str:  # noqa: ANN401
     """Return the name of a type of values, with its article."""
-    from typing import get_args
-
     if choices := get_args(kind):
         return "one of " + ", ".join(map(str, choices))
     return {int: "an integer", float: "a number", bool: "true or false"}.get(
