@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
+from reactorl._util.suggestions import did_you_mean
 from reactorl.lf.lexer import END
 from reactorl.lf.words import FILE_WORDS, MEMBER_WORDS
 
@@ -93,24 +93,16 @@ def _unknown_word(
 ) -> Hint | None:
     """Recognise words of LF with a typing error."""
     if in_file and token.kind == "NAME":
-        near = _nearest(token.text, FILE_WORDS)
-        if near:
-            advice = f"Did you mean '{near}'?"
+        advice = did_you_mean(token.text, FILE_WORDS)
+        if advice:
             return Hint(f"unknown word '{token.text}'", advice, token.span)
     last = before[-1] if before else None
     begins_member = last is not None and last.kind == "NAME" and last.first
     if last is not None and begins_member and token.kind not in (".", ",", "="):
-        near = _nearest(last.text, MEMBER_WORDS | {"reset"})
-        if near:
-            advice = f"Did you mean '{near}'?"
+        advice = did_you_mean(last.text, MEMBER_WORDS | {"reset"})
+        if advice:
             return Hint(f"unknown word '{last.text}'", advice, last.span)
     return None
-
-
-def _nearest(word: str, known: frozenset[str]) -> str:
-    if len(word) > 20:
-        return ""
-    return (get_close_matches(word, sorted(known), n=1) or [""])[0]
 
 
 def _type_first(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from reactorl._util.suggestions import closest
 from reactorl.lf.times import UNITS
 
 Slip = tuple[str, str]
@@ -30,17 +31,14 @@ _LOOKALIKES: Final = {
 
 def nearest_unit(word: str) -> str:
     """Return the unit that a word was probably meant to be, or an empty string."""
-    from difflib import get_close_matches
-
     if word == "m":
         return "min"
     if word in ("\N{MICRO SIGN}s", "\N{GREEK SMALL LETTER MU}s"):
         return "us"
-    units = sorted(UNITS)
     lower = word.lower()
     if lower in UNITS or len(word) > 12:
         return lower if lower in UNITS else ""
-    return (get_close_matches(lower, units, n=1, cutoff=0.5) or [""])[0]
+    return closest(lower, UNITS, cutoff=0.5)
 
 
 def time(number: str, unit: str, *, is_whole: bool) -> Slip | None:
