@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reactorl import run
-from reactorl.cli import run as run_command
+from reactorl.cli.commands import run as run_command
 from reactorl.cli.main import main
 from reactorl.lf.diagnostics import Report
 from reactorl.lf.loaded import Loaded

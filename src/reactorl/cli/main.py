@@ -20,8 +20,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
 
 from reactorl._util.suggestions import did_you_mean
-from reactorl.cli.parser import Parser
-from reactorl.cli.terminal import set_debug
+from reactorl.cli.support.console import set_debug
+from reactorl.cli.support.parser import Parser
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,7 +80,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     args = _without_debug(sys.argv[1:] if argv is None else argv)
     if args[:1] == ["run"]:
-        from reactorl.cli.run_options import normalised
+        from reactorl.cli.support.run_options import normalised
 
         args = normalised(args)
     parsed = _parsed(args)
@@ -96,7 +96,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except Exception as error:
-        from reactorl.cli.failures import fail_unexpectedly
+        from reactorl.cli.support.errors import fail_unexpectedly
 
         return fail_unexpectedly(error)
     return status
@@ -132,7 +132,7 @@ def make_parser(wanted: str | None = None) -> tuple[Parser, dict[str, Parser]]:
     subparsers = parser.add_subparsers(prog="reactorl", help=argparse.SUPPRESS)
     for name in COMMANDS:
         if name == wanted:
-            import_module(f"reactorl.cli.{name}").add_to(subparsers)
+            import_module(f"reactorl.cli.commands.{name}").add_to(subparsers)
             _add_debug(subparsers.choices[name])
         else:
             subparsers.add_parser(name)

@@ -26,6 +26,7 @@ import numpy as np
 
 from reactorl import ReactorlError
 from reactorl._util.files import atomic_writer, remove_unfinished
+from reactorl.rl._public import public
 from reactorl.rl.checkpoint.codec import Packer, dtype_of, unpack
 from reactorl.rl.checkpoint.identity import differences, identity, versions
 
@@ -44,6 +45,7 @@ _LONGEST_LINE: Final = 200
 _DIGEST: Final = hashlib.sha256().digest_size
 
 
+@public
 class CheckpointError(ReactorlError):
     """A checkpoint cannot be used.
 

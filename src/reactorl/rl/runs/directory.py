@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from reactorl import ReactorlError
 from reactorl._util.files import write_atomic
+from reactorl.rl._public import public
 from reactorl.rl.checkpoint.identity import described, versions
 from reactorl.rl.runs.revision import revision
 
@@ -25,6 +26,7 @@ FORMAT = 1
 """Of the configuration."""
 
 
+@public
 class RunError(ReactorlError):
     """A directory of a run cannot be made or used.
 
