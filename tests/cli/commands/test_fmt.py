@@ -204,7 +204,7 @@ def test_a_result_that_says_something_else_is_not_written(
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(
-        "reactorl.lf.formatting.lay_out", lambda _pieces: "target Python\n"
+        "reactorl.lf.format.format.lay_out", lambda _pieces: "target Python\n"
     )
 
     assert main(["fmt", "A.lf"]) == 2

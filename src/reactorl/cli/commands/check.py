@@ -45,7 +45,7 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 
 def command(args: argparse.Namespace) -> int:
     """Check the files that were named; return the exit status."""
-    from reactorl.lf.loaded import check
+    from reactorl.lf.loader import check
 
     files = list(dict.fromkeys(args.files))
     report = Report()

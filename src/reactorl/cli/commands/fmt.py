@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 from reactorl._util.files import atomic_writer
 from reactorl.cli.support.errors import show
 from reactorl.lf.diagnostics import Diagnostic, Report, Severity
-from reactorl.lf.formatting import format_text
-from reactorl.lf.reading import read
-from reactorl.lf.source import Source
+from reactorl.lf.format.format import format_text
+from reactorl.lf.source import Source, read_source
 
 if TYPE_CHECKING:
     import argparse
@@ -107,7 +106,7 @@ def _below(directory: Path) -> Iterator[Path]:
 
 def _file(path: Path, report: Report, *, check: bool, diff: bool) -> bool:
     """Format a file; return whether it changed or would have to."""
-    source = read(path)
+    source = read_source(path)
     if isinstance(source, Diagnostic):
         report.add(source)
         return False

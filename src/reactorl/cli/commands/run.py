@@ -20,7 +20,7 @@ from reactorl.lf.diagnostics import Report
 
 if TYPE_CHECKING:
     from reactorl._program.program import Program
-    from reactorl.lf.loaded import Loaded
+    from reactorl.lf.loader import LoadedProgram
 
 DESCRIPTION = """\
 Run the main reactor of a .lf file. Options say more than the target line does.
@@ -65,7 +65,7 @@ def command(args: argparse.Namespace) -> int:
             show(report, level or "warn")
             return 2
         loaded, program = started
-        show(report, level or loaded.library.properties.logging or "warn")
+        show(report, level or loaded.linked.properties.logging or "warn")
         return _run(loaded, program, args)
     except SystemExit as error:  # exit(n) in a body
         return _status(error)
@@ -76,29 +76,29 @@ def command(args: argparse.Namespace) -> int:
         sys.stdout.flush()
 
 
-def _load(path: Path, report: Report) -> tuple[Loaded, Program] | None:
-    from reactorl.lf.loaded import Loaded
-    from reactorl.lf.resolve import resolve
+def _load(path: Path, report: Report) -> tuple[LoadedProgram, Program] | None:
+    from reactorl.lf.link.resolve import resolve
+    from reactorl.lf.loader import LoadedProgram
 
-    library = resolve(path, report)
-    if library is None or report.failed:
+    linked = resolve(path, report)
+    if linked is None or report.failed:
         return None
-    if library.main is None:
-        source = library.root.source
+    if linked.main is None:
+        source = linked.root.source
         what = "there is no main reactor to run"
         advice = "Write 'main reactor { ... }', or import this file from one that has."
-        report.error(source, library.root.tree.span, what, advice)
+        report.error(source, linked.root.tree.span, what, advice)
         return None
-    loaded = Loaded.of(library, [library.main])
+    loaded = LoadedProgram.of(linked, [linked.main])
     program = loaded.program(report)
     return None if program is None else (loaded, program)
 
 
-def _run(loaded: Loaded, program: Program, args: argparse.Namespace) -> int:
+def _run(loaded: LoadedProgram, program: Program, args: argparse.Namespace) -> int:
     from reactorl._runtime.options import MOST_WORKERS
     from reactorl._runtime.run import run
 
-    properties, main = loaded.library.properties, loaded.library.main
+    properties, main = loaded.linked.properties, loaded.linked.main
     assert main is not None
     if (args.logging or properties.logging) == "error":
         warnings.simplefilter("ignore")

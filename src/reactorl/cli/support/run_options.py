@@ -109,7 +109,7 @@ def normalised(args: Sequence[str]) -> list[str]:
 
 
 def _is_unit(word: str, *, of: str) -> bool:
-    from reactorl.lf.times import UNITS
+    from reactorl.lf.parse.time_units import UNITS
 
     # After a number that needs a unit, a word is meant as one, though wrong.
     return of.isdecimal() and (
@@ -152,7 +152,7 @@ def _new_file(text: str) -> Path:
 
 def _time(text: str) -> int:
     from reactorl._util.suggestions import did_you_mean
-    from reactorl.lf.times import UNITS
+    from reactorl.lf.parse.time_units import UNITS
 
     written = text.strip()
     digits = written[: len(written) - len(written.lstrip("0123456789"))]

@@ -178,7 +178,7 @@ def _only(module: ModuleType, text: str) -> Target:
 
 
 def _lf(path: Path) -> Target:
-    from reactorl.lf.loaded import load
+    from reactorl.lf.loader import load
 
     if not path.is_file():
         msg = f"there is no file '{path}'"
