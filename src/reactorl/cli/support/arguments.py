@@ -15,10 +15,10 @@ from inspect import Parameter as Formal
 from inspect import Signature
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
 
-from reactorl.cli.support.parser import nearest
+from reactorl._util.suggestions import closest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from cyclopts import App, CycloptsError, Group, Token
     from rich.console import Console
@@ -146,7 +146,7 @@ class Flags:
                 how = Parameter(
                     help=helps.get(name, ""),
                     group=groups[titles.get(name, self.other)],
-                    converter=_integers if int in (hint, *get_args(hint)) else None,
+                    converter=_converter(hint),
                     allow_repeating=True,  # the last one counts, as everywhere else
                     consume_multiple=get_origin(hint) is tuple,
                     negative=None if hint is bool else (),
@@ -173,7 +173,9 @@ class Flags:
         if isinstance(error, UnknownOptionError):
             name = error.token.keyword or error.token.value
             known = [n for a in error.argument_collection for n in a.names]
-            return FlagError(f"unknown option '{name}'", nearest(name, known) or help)
+            return FlagError(
+                f"unknown option '{name}'", suggestion(name, known) or help
+            )
         if isinstance(error, CoercionError) and token is not None and token.keyword:
             kind = _kind(error.target_type)
             what = f"{token.keyword} must be {kind}, got '{token.value}'"
@@ -184,6 +186,13 @@ class Flags:
             name = error.keyword or error.argument.name
             return FlagError(f"{name} must have a value", help)
         return FlagError(str(error).removesuffix("."), help)
+
+
+def suggestion(option: str, known: Iterable[str]) -> str:
+    """Return ``Did you mean '--x'?``; empty if no known option is similar."""
+    words = {name.lstrip("-"): name for name in known if name.startswith("--")}
+    found = closest(option.lstrip("-"), words)
+    return f"Did you mean '{words[found]}'?" if found else ""
 
 
 def documented(cls: type) -> dict[str, str]:
@@ -209,19 +218,23 @@ def _names(instance: Any) -> list[str]:  # noqa: ANN401
     return [one.name for one in fields(instance) if one.init]
 
 
-def _integers(kind: Any, tokens: Sequence[Token]) -> Any:  # noqa: ANN401
-    """Convert to int, or a type made of it; cyclopts alone would round ``1.5``."""
+def _converter(hint: Any) -> Callable[..., Any] | None:  # noqa: ANN401
+    """Return a strict conversion to int; cyclopts alone would round ``1.5``."""
+    if int not in (hint, *get_args(hint)):
+        return None
     from cyclopts import CoercionError, convert
 
-    words = [token.value.lower() for token in tokens]
-    if words == ["none"] and type(None) in get_args(kind):
-        return None
-    for token in tokens:
-        try:
-            int(token.value)
-        except ValueError:
-            raise CoercionError(token=token, target_type=int) from None
-    return convert(kind, tokens)
+    def converted(kind: Any, tokens: Sequence[Token]) -> Any:  # noqa: ANN401
+        if type(None) in get_args(hint) and tokens[0].value == "None":
+            return None
+        for token in tokens:
+            try:
+                int(token.value)
+            except ValueError:
+                raise CoercionError(token=token, target_type=int) from None
+        return convert(kind, tokens)
+
+    return converted
 
 
 def _shown(value: object) -> str:
