@@ -19,8 +19,9 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
 
+from reactorl._util.suggestions import did_you_mean
 from reactorl.cli.support.console import set_debug
-from reactorl.cli.support.parser import Parser, nearest
+from reactorl.cli.support.parser import Parser
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -142,7 +143,9 @@ def _parsed(args: Sequence[str]) -> argparse.Namespace:
     wanted = next((arg for arg in args if not arg.startswith("-")), None)
     parser, commands = make_parser(wanted)
     if wanted is not None and wanted not in commands:
-        advice = nearest(wanted, commands) or "'reactorl --help' lists the commands."
+        advice = (
+            did_you_mean(wanted, commands) or "'reactorl --help' lists the commands."
+        )
         parser.fail(f"there is no command '{wanted}'", advice)
     parsed, unknown = parser.parse_known_args(args)
     if unknown:

@@ -13,7 +13,6 @@ import pytest
 from reactorl import trace
 from reactorl.cli.main import main
 from reactorl.cli.support.tables import Table, plain
-from reactorl.cli.support.trace_summary import duration
 
 if TYPE_CHECKING:
     Capture = pytest.CaptureFixture[str]
@@ -258,24 +257,6 @@ def test_of_a_run_the_newest_trace_is_shown(capsys: Capture) -> None:
     _, out, _ = said(capsys, "run")
 
     assert out.startswith("run/rounds-from-10.trace.gz\n")
-
-
-@pytest.mark.parametrize(
-    ("nanoseconds", "text"),
-    [
-        (0, "0 ns"),
-        (999, "999 ns"),
-        (1000, "1.00 µs"),
-        (9_994, "9.99 µs"),
-        (9_996, "10.0 µs"),
-        (99_960, "100 µs"),
-        (999_600, "1.00 ms"),
-        (1_234_567_890, "1.23 s"),
-        (5_000_000_000_000, "5,000 s"),
-    ],
-)
-def test_durations_have_three_digits(nanoseconds: int, text: str) -> None:
-    assert duration(nanoseconds) == text
 
 
 # -- runs that do not end well --

@@ -492,12 +492,6 @@ def test_a_terminal_gets_a_picture(
         assert word in said
 
 
-def test_durations_are_for_people() -> None:
-    assert progress.duration(59.4) == "59 s"
-    assert progress.duration(61) == "1 min 01 s"
-    assert progress.duration(3_700) == "1 h 01 min"
-
-
 class Tracked:
     """A run of Weights & Biases, as far as it is used: keeps what it is told."""
 

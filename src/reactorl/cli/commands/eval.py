@@ -148,7 +148,7 @@ class Film:
         """Keep episodes of these lengths, each as a file."""
         from PIL import Image
 
-        from reactorl.rl.checkpoint.file import replace
+        from reactorl._util.files import write_atomic
 
         self.directory.mkdir(exist_ok=True)
         frames = iter(self._frames)
@@ -164,7 +164,9 @@ class Film:
                 append_images=rest,
                 duration=self._pause,
             )
-            replace(self.directory / f"episode-{number:03}.gif", picture.getbuffer())
+            write_atomic(
+                self.directory / f"episode-{number:03}.gif", picture.getbuffer()
+            )
 
 
 def _count(text: str) -> int:

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reactorl._util.files import atomic_writer
 from reactorl.cli.support.errors import show
-from reactorl.cli.support.replacing import replace_file
 from reactorl.lf.diagnostics import Diagnostic, Report, Severity
 from reactorl.lf.format.format import format_text
 from reactorl.lf.source import Source, read_source
@@ -118,7 +119,7 @@ def _file(path: Path, report: Report, *, check: bool, diff: bool) -> bool:
         print(f"would format {path}", file=sys.stderr)
         return True
     try:
-        replace_file(path, lambda old: _encoded(text, old))
+        _replace(path, text)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         what = f"the file cannot be written: {reason}"
@@ -126,6 +127,17 @@ def _file(path: Path, report: Report, *, check: bool, diff: bool) -> bool:
         return False
     print(f"formatted {path}", file=sys.stderr)
     return True
+
+
+def _replace(path: Path, text: str) -> None:
+    """Give a file new text; its mode, byte order mark and symbolic links stay."""
+    path = path.resolve()
+    if not os.access(path, os.W_OK):
+        raise PermissionError(13, "permission denied", str(path))
+    old = path.read_bytes()
+    with atomic_writer(path) as file:
+        os.fchmod(file.fileno(), stat.S_IMODE(path.stat().st_mode))
+        file.write(_encoded(text, old))
 
 
 def _stdin(report: Report, *, check: bool, diff: bool) -> bool:

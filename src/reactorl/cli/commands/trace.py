@@ -7,8 +7,9 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reactorl._util.files import atomic_writer
+from reactorl._util.formatting import format_nanoseconds
 from reactorl.cli.support.errors import fail
-from reactorl.cli.support.replacing import writing
 from reactorl.errors import ReactorlError, TraceError
 
 if TYPE_CHECKING:
@@ -100,14 +101,14 @@ def command(args: argparse.Namespace) -> int:
     if saved.timing is not None and args.perfetto is not None:
         from reactorl.trace.perfetto import write_perfetto
 
-        with writing(args.perfetto) as file:
+        with atomic_writer(args.perfetto, "w") as file:
             write_perfetto(file, saved.timing, path.name)
     if saved.timing is not None and args.html is not None:
         try:
             page = _page(_scene(saved, args.program), saved.timing, path.name)
         except ReactorlError as error:
             return fail(error)
-        with writing(args.html) as file:
+        with atomic_writer(args.html, "w") as file:
             file.write(page)
     for written in wrote:
         print(f"wrote {written}")
@@ -180,7 +181,6 @@ def _scene_of(target: str, saved: SavedTrace) -> Scene:
 
 
 def _page(scene: Scene, timing: Timing, name: str) -> str:
-    from reactorl.cli.support.trace_summary import duration
     from reactorl.diagram import Mark, html_page
 
     totals = [sums.total for sums in timing.reactions]
@@ -188,14 +188,14 @@ def _page(scene: Scene, timing: Timing, name: str) -> str:
     overlay = {
         reaction: Mark(
             sums.total / most,
-            f"{duration(sums.total)}, {sums.runs:,}\N{MULTIPLICATION SIGN}",
+            f"{format_nanoseconds(sums.total)}, {sums.runs:,}\N{MULTIPLICATION SIGN}",
         )
         for reaction, sums in zip(
             timing.structure.reactions, timing.reactions, strict=True
         )
         if sums.runs
     }
-    title = f"{scene.title}: {duration(timing.busy)} in reactions ({name})"
+    title = f"{scene.title}: {format_nanoseconds(timing.busy)} in reactions ({name})"
     return html_page(scene, title=title, overlay=overlay)
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import reactorl
+from reactorl._util.machine import has_gil, usable_cores
 
 VARIABLES = (
     "PYTHON_GIL", "PYTHONHASHSEED", "PYTHONMALLOC", "OMP_NUM_THREADS",
@@ -94,16 +95,10 @@ def python_facts() -> dict[str, Any]:
         "free_threaded": free,
         "debug_build": hasattr(sys, "gettotalrefcount"),
         "optimised": "--enable-optimizations" in options if options else None,
-        "gil": gil_is_on(),
+        "gil": has_gil(),
         "why": _why_gil(free=free),
         "start_method": _start_method(),
     }
-
-
-def gil_is_on() -> bool:
-    """Return whether this interpreter runs one thread at a time, now."""
-    probe = getattr(sys, "_is_gil_enabled", None)
-    return True if probe is None else bool(probe())
 
 
 def _why_gil(*, free: bool) -> str:
@@ -112,7 +107,7 @@ def _why_gil(*, free: bool) -> str:
     asked = sys._xoptions.get("gil") or os.environ.get("PYTHON_GIL")
     if asked is not None:
         return f"asked for with PYTHON_GIL={asked} or -X gil={asked}"
-    return "a module turned it on" if gil_is_on() else "as built"
+    return "a module turned it on" if has_gil() else "as built"
 
 
 def _start_method() -> str | None:
@@ -137,13 +132,6 @@ def machine_facts() -> dict[str, Any]:
         "memfd": hasattr(os, "memfd_create"),
         "dev_shm_mib": _free_mib(Path("/dev/shm")),
     }
-
-
-def usable_cores() -> int:
-    """Return how many cores this process may run on."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def cgroup_cores(root: Path = Path("/")) -> float | None:

@@ -5,12 +5,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
+from reactorl._util.suggestions import did_you_mean
 from reactorl.cli.support.console import say
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 class Parser(argparse.ArgumentParser):
@@ -49,18 +47,10 @@ class Parser(argparse.ArgumentParser):
         if not first.startswith("-"):
             self.fail(f"there is an argument too many: '{first}'")
         name = first.partition("=")[0]
-        close = nearest(name, (o for o in self.options() if len(o) > 2))
+        close = did_you_mean(name, (o for o in self.options() if len(o) > 2))
         help = close or f"'{self.prog} --help' lists the options."
         self.fail(f"there is no option '{name}'", help)
 
     def options(self) -> list[str]:
         """Return all options there are, as they are written."""
         return [o for action in self._actions for o in action.option_strings]
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Return what was probably meant, as a sentence; nothing if that is not clear."""
-    from difflib import get_close_matches  # rarely needed, and slow to import
-
-    close = get_close_matches(name, sorted(set(known)), n=1)
-    return f"Did you mean '{close[0]}'?" if close else ""

@@ -10,6 +10,8 @@ from collections import deque
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from reactorl._util.formatting import format_number, format_seconds
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -78,8 +80,8 @@ class Progress:
             ("steps", f"{self.steps:,} of {total:,}"),
             ("steps/s", f"{(done - rounds) * self.flow.steps_per_round / passed:,.0f}"),
             ("return, last 100", _mean(self.returns)),
-            ("evaluation", _number(self.evaluated)),
-            ("loss", _number(self.loss)),
+            ("evaluation", format_number(self.evaluated)),
+            ("loss", format_number(self.loss)),
             ("cores busy", f"{(used_now - used) / passed:.1f} of {os.cpu_count()}"),
             ("time left", self._left(now)),
         ]
@@ -89,7 +91,9 @@ class Progress:
         here = self.done - self.first
         if not here:
             return "-"
-        return duration((now - self.began) / here * (self.flow.rounds - self.done))
+        return format_seconds(
+            (now - self.began) / here * (self.flow.rounds - self.done)
+        )
 
 
 class Display:
@@ -160,18 +164,5 @@ def table(rows: list[tuple[str, str]]) -> str:
     return "\n".join(f"  {name:<{width}}  {value}" for name, value in rows)
 
 
-def duration(seconds: float) -> str:
-    """Return a duration for people."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours} h {minutes:02} min"
-    return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
-
-
 def _mean(values: deque[float]) -> str:
-    return _number(sum(values) / len(values)) if values else "-"
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.4g}"
+    return format_number(sum(values) / len(values)) if values else "-"

@@ -151,7 +151,7 @@ def _new_file(text: str) -> Path:
 
 
 def _time(text: str) -> int:
-    from reactorl.lf.diagnostics import nearest
+    from reactorl._util.suggestions import did_you_mean
     from reactorl.lf.parse.time_units import UNITS
 
     written = text.strip()
@@ -165,6 +165,6 @@ def _time(text: str) -> int:
                 return nanoseconds
             advice = "The longest is 2^63 - 1 nanoseconds, 292 years."
         elif unit:
-            advice = nearest(unit, UNITS) or advice
+            advice = did_you_mean(unit, UNITS) or advice
     msg = f"'{text}' is not a time. {advice}"
     raise argparse.ArgumentTypeError(msg)

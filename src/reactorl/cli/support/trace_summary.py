@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from reactorl._util.formatting import format_nanoseconds
 from reactorl.cli.support.tables import Table
 from reactorl.trace.counts import count
 from reactorl.trace.critical import critical_path
@@ -62,7 +63,8 @@ def _overview(saved: SavedTrace, name: str) -> Table:
     if saved.timing is not None:
         timing = saved.timing
         rows.append(
-            f"{duration(timing.span)} on {_many(len(timing.workers), 'worker')}, "
+            f"{format_nanoseconds(timing.span)} on "
+            f"{_many(len(timing.workers), 'worker')}, "
             f"{_many(timing.tags, 'tag')} timed"
         )
     rows.append(f"seed {saved.seed}, program {saved.program[:12] or 'unknown'}")
@@ -119,9 +121,9 @@ def _busiest(timing: Timing, busy: int, most: int, *, members: bool) -> Table:
         (
             name,
             f"{runs:,}",
-            duration(total),
-            duration(total / runs),
-            duration(longest),
+            format_nanoseconds(total),
+            format_nanoseconds(total / runs),
+            format_nanoseconds(longest),
             f"{total / busy:.1%}",
         )
         for name, runs, total, longest in lines
@@ -141,7 +143,7 @@ def _levels(timing: Timing, busy: int, most: int) -> Table:
         runs = sum(sums.runs for sums in found[level])
         many = f"{len(found[level]):,}"
         share = f"{total / busy:.1%}"
-        rows.append((str(level), many, f"{runs:,}", duration(total), share))
+        rows.append((str(level), many, f"{runs:,}", format_nanoseconds(total), share))
     head = ("level", "reactions", "runs", "total", "share")
     return _cut(Table("time per level", head, rows), most)
 
@@ -149,7 +151,7 @@ def _levels(timing: Timing, busy: int, most: int) -> Table:
 def _workers(timing: Timing) -> Table:
     span = timing.span or 1
     rows = [
-        (str(k), f"{w.runs:,}", duration(w.busy), f"{w.busy / span:.1%}")
+        (str(k), f"{w.runs:,}", format_nanoseconds(w.busy), f"{w.busy / span:.1%}")
         for k, w in enumerate(timing.workers)
     ]
     note = "Busy: in bodies of reactions. The rest is waiting and scheduling."
@@ -168,19 +170,19 @@ def _critical(timing: Timing, *, members: bool) -> Table:
         shares[name] = shares.get(name, 0) + spent
     ordered = sorted(shares.items(), key=lambda share: (-share[1], share[0]))[:5]
     rows = [
-        (name, duration(spent), f"{spent / (path.length or 1):.1%}")
+        (name, format_nanoseconds(spent), f"{spent / (path.length or 1):.1%}")
         for name, spent in ordered
     ]
     longest = path.longest
-    steps = [f"{names[r]} {duration(spent)}" for r, spent in longest.steps]
+    steps = [f"{names[r]} {format_nanoseconds(spent)}" for r, spent in longest.steps]
     if len(steps) > _CHAIN:
         steps = [*steps[: _CHAIN - 1], f"... {len(steps) - _CHAIN} more ...", steps[-1]]
     notes = [
-        f"Of {which}: {duration(path.work)} of work, "
-        f"{duration(path.length)} in longest chains.",
+        f"Of {which}: {format_nanoseconds(path.work)} of work, "
+        f"{format_nanoseconds(path.length)} in longest chains.",
         f"Any number of workers is at most {path.speed_up:.2f} times as fast as one.",
-        f"The longest chain, at {longest.tag}: {duration(longest.length)} of "
-        f"{duration(longest.work)}:",
+        f"The longest chain, at {longest.tag}: {format_nanoseconds(longest.length)} of "
+        f"{format_nanoseconds(longest.work)}:",
         *(f"  {step}" for step in steps),
     ]
     head = ("reaction on the longest chains", "total", "share")
@@ -201,25 +203,15 @@ def _late(timing: Timing, most: int) -> Table:
     if timing.fast:
         lag = "The run was fast: it did not wait for the clock, so there is no lag."
     else:
-        mean = timing.lag / timing.tags if timing.tags else 0
-        most_late = duration(timing.longest_lag)
-        lag = f"Tags began {duration(mean)} late on average, {most_late} at most."
+        mean = format_nanoseconds(timing.lag / timing.tags if timing.tags else 0)
+        most_late = format_nanoseconds(timing.longest_lag)
+        lag = f"Tags began {mean} late on average, {most_late} at most."
     none = [] if rows else ["No deadline was missed."]
     head = ("deadline of", "missed", "share")
     return _cut(Table("lag and deadlines", head, rows, [lag, *none]), most)
 
 
 # -- words --
-
-
-def duration(nanoseconds: float) -> str:
-    """Return a duration with three digits and a unit."""
-    for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
-        if nanoseconds >= size * 0.9995:
-            value = nanoseconds / size
-            digits = 2 if value < 9.995 else 1 if value < 99.95 else 0
-            return f"{value:,.{digits}f} {unit}"
-    return f"{nanoseconds:.0f} ns"
 
 
 def _group(name: str, *, members: bool) -> str:

@@ -9,14 +9,16 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from reactorl import ReactorlError
+from reactorl._util.files import write_atomic
+from reactorl._util.formatting import format_seconds
 from reactorl.cli.commands.train import check_options, tracked
 from reactorl.cli.support.console import say
 from reactorl.cli.support.dashboard import shown
 from reactorl.cli.support.errors import explain, fail
-from reactorl.cli.support.progress import Display, Progress, duration, table
+from reactorl.cli.support.progress import Display, Progress, table
 from reactorl.cli.support.reporting import leave_report
 from reactorl.cli.support.trace_writer import Keeper
-from reactorl.rl.checkpoint.file import read_checkpoint, replace, write_checkpoint
+from reactorl.rl.checkpoint.file import read_checkpoint, write_checkpoint
 from reactorl.rl.checkpoint.fingerprint import weights_digest
 from reactorl.rl.runs.directory import RunDirectory
 from reactorl.rl.runs.metrics import FINAL, RETURN, Logs, numbers
@@ -251,7 +253,7 @@ class _Training:
     def _write_graph(self) -> None:
         graph = self.flow.graph()
         text = f"# {self.directory.path.name}\n\n```mermaid\n{graph}\n```\n"
-        replace(self.directory.path / "dataflow.md", text.encode())
+        write_atomic(self.directory.path / "dataflow.md", text.encode())
 
     def _draw(self) -> None:
         path = self.directory.path
@@ -277,7 +279,7 @@ class _Training:
         path, scores = self.directory.path, self.scores
         rows = [
             *(r for r in progress.rows if r[0] in ("steps", "return, last 100")),
-            ("time", duration(self.seconds)),
+            ("time", format_seconds(self.seconds)),
         ]
         if scores:
             mean, least = sum(scores) / len(scores), min(scores)

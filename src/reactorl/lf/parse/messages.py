@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from reactorl._util.suggestions import closest, did_you_mean
 from reactorl.lf.parse.keywords import END, FILE_WORDS, MEMBER_WORDS
 from reactorl.lf.parse.time_units import UNITS
 
@@ -47,13 +48,7 @@ def nearest_unit(word: str) -> str:
     lower = word.lower()
     if lower in UNITS or len(word) > 12:
         return lower if lower in UNITS else ""
-    return _closest(lower, UNITS, cutoff=0.5)
-
-
-def _closest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    from difflib import get_close_matches  # slow to import, and needed for errors only
-
-    return (get_close_matches(word, sorted(known), n=1, cutoff=cutoff) or [""])[0]
+    return closest(lower, UNITS, cutoff=0.5)
 
 
 def time(number: str, unit: str, *, is_whole: bool) -> LexicalError | None:
@@ -320,22 +315,16 @@ def _unknown_word(
 ) -> Hint | None:
     """Recognise words of LF with a typing error."""
     if in_file and token.kind == "NAME":
-        near = _nearest(token.text, FILE_WORDS)
-        if near:
-            advice = f"Did you mean '{near}'?"
+        advice = did_you_mean(token.text, FILE_WORDS)
+        if advice:
             return Hint(f"unknown word '{token.text}'", advice, token.span)
     last = before[-1] if before else None
     begins_member = last is not None and last.kind == "NAME" and last.first
     if last is not None and begins_member and token.kind not in (".", ",", "="):
-        near = _nearest(last.text, MEMBER_WORDS | {"reset"})
-        if near:
-            advice = f"Did you mean '{near}'?"
+        advice = did_you_mean(last.text, MEMBER_WORDS | {"reset"})
+        if advice:
             return Hint(f"unknown word '{last.text}'", advice, last.span)
     return None
-
-
-def _nearest(word: str, known: frozenset[str]) -> str:
-    return _closest(word, known) if len(word) <= 20 else ""
 
 
 def _type_first(
