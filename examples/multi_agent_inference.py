@@ -20,7 +20,7 @@ from gymnasium import spaces
 from pettingzoo import ParallelEnv
 
 from reactorl import msec
-from reactorl.rl.multi_agent.inference import Match
+from reactorl.rl import Match
 
 LEFT, MIDDLE, RIGHT = range(3)
 KICKS = 6  # in an episode

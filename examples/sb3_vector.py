@@ -13,7 +13,7 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.vec_env import VecEnv
 
-from reactorl.rl.adapters.sb3 import SB3VecEnv
+from reactorl.rl import SB3VecEnv
 
 STEPS = 1024
 

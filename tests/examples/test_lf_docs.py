@@ -8,8 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from reactorl.lf.property_kinds import KINDS
-from reactorl.lf.rules.attributes import SPECS
+from reactorl.lf.link.property_kinds import KINDS
+from reactorl.lf.link.rules.attributes import SPECS
 
 GUIDE = Path(__file__).parents[2] / "docs" / "lf.md"
 

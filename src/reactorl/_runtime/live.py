@@ -19,7 +19,6 @@ from reactorl._program.text import digest as program_digest
 from reactorl._runtime.access import refusals
 from reactorl._runtime.checking import Checker
 from reactorl._runtime.context import RunContext
-from reactorl._runtime.options import has_gil
 from reactorl._runtime.plan import make_plan
 from reactorl._runtime.recording import (
     PlainTape,
@@ -34,6 +33,7 @@ from reactorl._runtime.tracing import make_trace, physical_names
 from reactorl._runtime.views import Views
 from reactorl._runtime.watch import Watch
 from reactorl._runtime.watchdogs import Watchdogs
+from reactorl._util.machine import has_gil
 from reactorl.errors import (
     AccessError,
     BusyError,

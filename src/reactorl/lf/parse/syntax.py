@@ -1,0 +1,416 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The syntax tree of a ``.lf`` file: what the text says, nothing deduced.
+
+Trees are frozen and compare by what they say, not by where: ``span`` and comments do
+not count, so a tree equals the one of the same program formatted differently.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import Literal, TypeAlias
+
+from reactorl.lf.parse.node import FrozenNode
+from reactorl.lf.source import NOWHERE, Span
+
+
+class Node(FrozenNode):
+    """Anything that a stretch of text says."""
+
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+# -- names and expressions ----------------------------------------------------------
+
+
+class Name(Node):
+    """An identifier, where it is declared or used."""
+
+    text: str
+
+
+class String(Node):
+    """A string in double quotes, one or three; ``text`` includes them."""
+
+    text: str
+
+
+class Char(Node):
+    """A character in single quotes; ``text`` includes them."""
+
+    text: str
+
+
+class Number(Node):
+    """A number as written, with its sign."""
+
+    text: str
+
+
+class Bool(Node):
+    """``true``, ``True``, ``false`` or ``False``."""
+
+    value: bool
+
+
+class Time(Node):
+    """``5 ms``, ``forever`` or ``never``. A bare ``0`` is a ``Number``.
+
+    Attributes:
+        magnitude: How many units; None for forever and never.
+        unit: The unit as written, or ``forever`` or ``never``.
+    """
+
+    magnitude: int | None
+    unit: str
+
+
+class ParamRef(Node):
+    """A parameter's name, used as a value."""
+
+    name: str
+
+
+class Code(Node):
+    """What stands between ``{=`` and ``=}``, verbatim; ``span`` includes the marks."""
+
+    text: str
+
+
+class List(Node):
+    """``[a, b]``."""
+
+    items: tuple[Expr, ...]
+
+
+Expr: TypeAlias = "String | Char | Number | Bool | Time | ParamRef | Code | List"
+
+
+class Type(Node):
+    """A type annotation, as written without the colon; an error for Python."""
+
+    text: str
+
+
+class AttributeArg(Node):
+    """One argument of an attribute; a bare name is a ``ParamRef``."""
+
+    name: Name | None
+    value: Expr
+
+
+class Attribute(Node):
+    """``@label("x")``. Without parentheses ``args`` is None."""
+
+    name: Name
+    args: tuple[AttributeArg, ...] | None = None
+
+
+# -- the head of a file -------------------------------------------------------------
+
+
+class Path(Node):
+    """A bare word or path as a property's value: ``log``, ``NP``, ``a/b.py``."""
+
+    text: str
+
+
+class Entry(Node):
+    """``key: value``; the key as written, a string keeps its quotes."""
+
+    key: str
+    value: Item
+    key_span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+class Dict(Node):
+    """``{key: value, ...}``."""
+
+    entries: tuple[Entry, ...]
+
+
+class ItemList(Node):
+    """``[item, ...]`` as a property's value."""
+
+    items: tuple[Item, ...]
+
+
+Item: TypeAlias = "Dict | ItemList | String | Char | Number | Bool | Time | Path"
+
+
+class Target(Node):
+    """``target Python {...}``."""
+
+    name: Name
+    properties: Dict | None = None
+
+
+class ImportedName(Node):
+    """``Name`` or ``Name as Alias``."""
+
+    name: Name
+    alias: Name | None = None
+
+
+class Package(Node):
+    """``<pkg/File.lf>``; ``text`` is what stands between the angles, trimmed."""
+
+    text: str
+
+
+class Import(Node):
+    """``import A, B as C from "file.lf"`` or ``from <package/File.lf>``."""
+
+    names: tuple[ImportedName, ...]
+    origin: String | Package
+
+
+class Preamble(Node):
+    """``preamble {= ... =}`` of a file or a reactor."""
+
+    code: Code
+    visibility: Literal["private", "public"] | None = None
+
+
+# -- what a reactor contains --------------------------------------------------------
+
+
+class Width(Node):
+    """``[2 + n]``: a sum of numbers and parameters; empty for ``[]``.
+
+    A ``Code`` or ``widthof`` term parses, so that it can be refused in words.
+    """
+
+    terms: tuple[int | Name | Code, ...]
+
+
+class Ref(Node):
+    """A port, action, timer, mode, watchdog or ``child.port``."""
+
+    name: Name
+    container: Name | None = None
+    interleaved: bool = False
+    alias: Name | None = None
+
+
+class Builtin(Node):
+    """``startup``, ``shutdown`` or ``reset`` as a trigger."""
+
+    kind: Literal["startup", "shutdown", "reset"]
+
+
+class ModeChange(Node):
+    """``reset(M)`` or ``history(M)`` as an effect; a plain ``M`` is a ``Ref``."""
+
+    transition: Literal["reset", "history"]
+    mode: Name
+
+
+Trigger: TypeAlias = "Ref | Builtin"
+Effect: TypeAlias = "Ref | ModeChange"
+
+
+class Param(Node):
+    """A parameter of a reactor."""
+
+    name: Name
+    default: Expr | None = None
+    attributes: tuple[Attribute, ...] = ()
+    type: Type | None = None
+
+
+class State(Node):
+    """``reset state x = e``."""
+
+    name: Name
+    init: Expr | None = None
+    is_reset: bool = False
+    attributes: tuple[Attribute, ...] = ()
+    type: Type | None = None
+
+
+class MethodParam(Node):
+    """A parameter of a method."""
+
+    name: Name
+    type: Type | None = None
+
+
+class Method(Node):
+    """``method f(a, b) {= =}``."""
+
+    name: Name
+    params: tuple[MethodParam, ...]
+    code: Code
+    is_const: bool = False
+    type: Type | None = None
+
+
+class Port(Node):
+    """``mutable input[n] x`` or ``output y``."""
+
+    direction: Literal["input", "output"]
+    name: Name
+    width: Width | None = None
+    is_mutable: bool = False
+    attributes: tuple[Attribute, ...] = ()
+    type: Type | None = None
+
+
+class Timer(Node):
+    """``timer t(offset, period)``."""
+
+    name: Name
+    offset: Expr | None = None
+    period: Expr | None = None
+    attributes: tuple[Attribute, ...] = ()
+
+
+class Action(Node):
+    """``logical action a(min_delay, min_spacing, "policy")``."""
+
+    name: Name
+    origin: Literal["logical", "physical"] | None = None
+    min_delay: Expr | None = None
+    min_spacing: Expr | None = None
+    policy: String | None = None
+    attributes: tuple[Attribute, ...] = ()
+    type: Type | None = None
+
+
+class Watchdog(Node):
+    """``watchdog w(timeout) -> a {= =}``."""
+
+    name: Name
+    timeout: Expr
+    effects: tuple[Effect, ...]
+    code: Code
+    attributes: tuple[Attribute, ...] = ()
+
+
+class Host(Node):
+    """``at user@host:port``, as written without the ``at``."""
+
+    text: str
+
+
+class Argument(Node):
+    """``p = e`` in an instantiation."""
+
+    name: Name
+    value: Expr
+
+
+class Instance(Node):
+    """``c = new[n] Class(p = e) at host``."""
+
+    name: Name
+    class_name: Name
+    args: tuple[Argument, ...] = ()
+    width: Width | None = None
+    generics: tuple[Type, ...] = ()
+    host: Host | None = None
+    attributes: tuple[Attribute, ...] = ()
+
+
+class Connection(Node):
+    """``(a.x, b.x)+ -> c.y after 1 ms serializer "proto"``.
+
+    Attributes:
+        broadcast: Whether the left side is ``( )+``. Mere parentheses mean nothing
+            and are not kept.
+    """
+
+    left: tuple[Ref, ...]
+    right: tuple[Ref, ...]
+    is_physical: bool = False
+    broadcast: bool = False
+    after: Expr | None = None
+    serializer: String | None = None
+    attributes: tuple[Attribute, ...] = ()
+
+
+class Deadline(Node):
+    """``deadline(d) {= =}``; the handler may be missing."""
+
+    delay: Expr
+    code: Code | None = None
+
+
+class Tardy(Node):
+    """``tardy {= =}``, or in old words ``STAA(d) {= =}`` or ``STP(d) {= =}``."""
+
+    keyword: Literal["tardy", "STAA", "STP"]
+    offset: Expr | None = None
+    code: Code | None = None
+
+
+class Reaction(Node):
+    """``reaction name(triggers) sources -> effects {= =}``, and its further clauses.
+
+    Attributes:
+        triggers: None if the list with its parentheses is missing (an old form).
+        code: None if the body is missing, which Python refuses.
+    """
+
+    triggers: tuple[Trigger, ...] | None
+    sources: tuple[Ref, ...] = ()
+    effects: tuple[Effect, ...] = ()
+    code: Code | None = None
+    name: Name | None = None
+    keyword: Literal["reaction", "mutation"] = "reaction"
+    tardy: Tardy | None = None
+    deadline: Deadline | None = None
+    attributes: tuple[Attribute, ...] = ()
+
+
+class Mode(Node):
+    """``initial mode M { ... }``."""
+
+    name: Name | None
+    members: tuple[Member, ...]
+    is_initial: bool = False
+    attributes: tuple[Attribute, ...] = ()
+
+
+Member: TypeAlias = (
+    "Preamble | State | Method | Port | Timer | Action | Watchdog | Instance "
+    "| Connection | Reaction | Mode"
+)
+
+
+class Reactor(Node):
+    """A reactor class.
+
+    Attributes:
+        params: Empty both for ``()`` and without parentheses: they mean the same.
+    """
+
+    name: Name | None
+    members: tuple[Member, ...] = ()
+    kind: Literal["", "main", "federated"] = ""
+    is_realtime: bool = False
+    params: tuple[Param, ...] = ()
+    bases: tuple[Name, ...] = ()
+    generics: tuple[Name, ...] = ()
+    host: Host | None = None
+    attributes: tuple[Attribute, ...] = ()
+
+
+# -- a file -------------------------------------------------------------------------
+
+
+class Comment(Node):
+    """A comment with its marks: ``//``, ``#``, ``/* */`` or ``''' '''``."""
+
+    text: str
+
+
+class File(Node):
+    """A ``.lf`` file, in the only order the grammar knows."""
+
+    target: Target | None = None
+    imports: tuple[Import, ...] = ()
+    preambles: tuple[Preamble, ...] = ()
+    reactors: tuple[Reactor, ...] = ()
+    comments: tuple[Comment, ...] = field(default=(), compare=False)
