@@ -10,6 +10,14 @@
 
 namespace reactorl::bind {
 
+[[nodiscard]] inline auto interpreter_is_ending() -> bool {
+#if PY_VERSION_HEX >= 0x030D0000
+  return Py_IsFinalizing() != 0;
+#else
+  return _Py_IsFinalizing() != 0;
+#endif
+}
+
 /// Returns `call()`, which enters the interpreter or runs Python code.
 ///
 /// Before CPython 3.14 a daemon thread that asks for the GIL while the interpreter ends

@@ -313,8 +313,7 @@ NB_MODULE(_core, m) {
           "set_outputs", [](Session& s, Ids slots) { s.outputs = std::move(slots); },
           "slots"_a, "Say once what every step is to tell about.")
       .def(
-          "step",
-          &step, "delay"_a, "inputs"_a,
+          "step", &step, "delay"_a, "inputs"_a,
           nb::sig("def step(self, delay: int, inputs: Sequence[tuple[int, object]]) -> "
                   "tuple[str, int, int, list[tuple[int, object]]]"),
           "Run the tag that is `delay` from the last one, with these inputs. Returns the "
@@ -339,7 +338,8 @@ NB_MODULE(_core, m) {
       .def(
           "start_time",
           [](const Session& s) {
-            return s.read([](const Scheduler& core) { return core.clock().start_time(); });
+            return s.read(
+                [](const Scheduler& core) { return core.clock().start_time(); });
           },
           "For any thread.")
       .def(

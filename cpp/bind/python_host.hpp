@@ -85,7 +85,7 @@ class PythonHost final : public Host {
   std::vector<Thread> threads_;
   std::mutex mutex_;  // never held while Python objects are released or code runs
   std::map<std::pair<LevelId, ReactionId>, PyObject*> failures_;  // guarded by mutex_
-  PyObject* interrupt_ = nullptr;  // guarded by mutex_
+  PyObject* interrupt_ = nullptr;                                 // guarded by mutex_
   unsigned hurries_ = 0;
 };
 

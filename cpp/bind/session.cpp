@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session.hpp"
 
+#include "interpreter_exit.hpp"
+
 namespace reactorl::bind {
 
 /// Marks the session as running tags, until the end of its scope.
@@ -29,15 +31,26 @@ class Session::Running {
 };
 
 Session::Session(const Plan& plan, Options options)
-    : plan_(plan),
+    : plan_(std::make_unique<Plan>(plan)),
       host_(std::make_unique<PythonHost>(plan.workers)),
-      scheduler_(std::make_unique<Scheduler>(plan_, options, *host_)) {
+      scheduler_(std::make_unique<Scheduler>(*plan_, options, *host_)) {
   host_->scheduler = scheduler_.get();
   scheduler_->set_context(host_.get());
   serial_ = scheduler_->serial();
 }
 
-Session::~Session() { release_everything(); }
+Session::~Session() {
+  // While the interpreter ends it drops objects that are in use, and threads that want to
+  // enter it sleep for ever: there is nothing to join, and what daemon threads use must
+  // stay. The process ends soon.
+  if (use_.load() == Use::kRunning || interpreter_is_ending()) {
+    static_cast<void>(scheduler_.release());
+    static_cast<void>(host_.release());
+    static_cast<void>(plan_.release());
+    return;
+  }
+  release_everything();
+}
 
 auto Session::scheduler() const -> Scheduler& {
   if (!scheduler_) throw SessionClosed();

@@ -49,8 +49,8 @@ class Session {
   [[nodiscard]] auto host() const -> PythonHost& { return *host_; }
   [[nodiscard]] auto scheduler() const -> Scheduler&;  // throws SessionClosed
   [[nodiscard]] auto serial() const -> std::uint64_t { return serial_; }
-  [[nodiscard]] auto workers() const -> WorkerId { return plan_.workers; }
-  [[nodiscard]] auto reactions() const -> std::size_t { return plan_.reactions.size(); }
+  [[nodiscard]] auto workers() const -> WorkerId { return plan_->workers; }
+  [[nodiscard]] auto reactions() const -> std::size_t { return plan_->reactions.size(); }
   /// The slots whose values `step` returns.
   std::vector<SlotId> outputs;
 
@@ -61,7 +61,7 @@ class Session {
   /// What a driven step did.
   struct Stepped {
     Status status;
-    Tag tag;  // elapsed
+    Tag tag;                                             // elapsed
     std::vector<std::pair<std::size_t, Value>> present;  // by index into `outputs`
   };
   /// Runs the tag `delay` after the last one with these inputs.
@@ -96,14 +96,14 @@ class Session {
   [[noreturn]] void throw_busy() const;
   void release_everything();
 
-  Plan plan_;
+  std::unique_ptr<Plan> plan_;
   std::unique_ptr<PythonHost> host_;
   std::unique_ptr<Scheduler> scheduler_;
   std::uint64_t serial_ = 0;
   std::atomic<Use> use_{Use::kIdle};
   std::atomic<std::thread::id> user_{};  // the thread that runs tags or reserved it
-  mutable std::mutex gate_;  // held without calling into Python
-  bool open_ = true;         // guarded by gate_
+  mutable std::mutex gate_;              // held without calling into Python
+  bool open_ = true;                     // guarded by gate_
 };
 
 /// Schedules a physical action of a `Session`, from any thread. After the run it does

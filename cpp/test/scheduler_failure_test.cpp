@@ -234,9 +234,8 @@ TEST(a_reaction_fails_without_running_if_its_lateness_cannot_be_determined) {
     Program program;
     int ran = 0;
     const auto timer = program.timer(0, 10);
-    program.react({.triggers = {program.of(timer)},
-                   .body = [&](Body&) { ++ran; },
-                   .deadline = 7});
+    program.react(
+        {.triggers = {program.of(timer)}, .body = [&](Body&) { ++ran; }, .deadline = 7});
     Options options = setting.options();
     options.timeout = 40;
     Session session(program, setting.workers, options);
