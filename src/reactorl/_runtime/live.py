@@ -277,13 +277,9 @@ class Live:
             self.session.stop_at(replay.end.time, replay.end.microstep)
 
     def _add_body(self, node: ReactionNode, checker: Checker | None) -> None:
-        body: Any = node.body
-        handler: Any = node.handler
-        subject: object = self._instances[node.reactor]
-        if hasattr(body, "bind"):  # of a front end, whose bodies have other arguments
-            body, subject = body.bind(subject)
-            if hasattr(handler, "bind"):
-                handler, _ = handler.bind(self._instances[node.reactor])
+        instance = self._instances[node.reactor]
+        body, subject = instance.__bind_body__(node.body)
+        handler, _ = instance.__bind_body__(node.handler)
         if node.kind == "reset_state":
             body = partial(_restore, node.reset_states)
         if body is not None:

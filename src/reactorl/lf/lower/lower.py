@@ -12,6 +12,7 @@ from types import new_class
 from typing import TYPE_CHECKING, Any
 
 from reactorl._decl.reactor import Reactor
+from reactorl.lf.lower.bodies import Body
 from reactorl.lf.lower.class_info import ClassInfo
 from reactorl.lf.lower.composition import Composition
 from reactorl.lf.lower.declarations import Declarations
@@ -40,6 +41,10 @@ class LfReactor(Reactor):
             me = content["__lf_me__"] = self.__lf__.state.new_self(self)
             self.__lf__.state.initialise(me)
         return me
+
+    def __bind_body__(self, body: Any) -> tuple[Any, object]:  # noqa: ANN401
+        """Bind bodies of LF code; those of a subclass in Python stay as they are."""
+        return body.bind(self) if isinstance(body, Body) else (body, self)
 
     def setup(self) -> None:
         """Make the state, before time starts."""

@@ -7,14 +7,14 @@ not count, so a tree equals the one of the same program formatted differently.
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from reactorl.lf.parse.node import FrozenNode
 from reactorl.lf.source import NOWHERE, Span
 
 
-class Node(FrozenNode):
+@dataclass(frozen=True, slots=True)
+class Node:
     """Anything that a stretch of text says."""
 
     span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
@@ -23,36 +23,42 @@ class Node(FrozenNode):
 # -- names and expressions ----------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
 class Name(Node):
     """An identifier, where it is declared or used."""
 
     text: str
 
 
+@dataclass(frozen=True, slots=True)
 class String(Node):
     """A string in double quotes, one or three; ``text`` includes them."""
 
     text: str
 
 
+@dataclass(frozen=True, slots=True)
 class Char(Node):
     """A character in single quotes; ``text`` includes them."""
 
     text: str
 
 
+@dataclass(frozen=True, slots=True)
 class Number(Node):
     """A number as written, with its sign."""
 
     text: str
 
 
+@dataclass(frozen=True, slots=True)
 class Bool(Node):
     """``true``, ``True``, ``false`` or ``False``."""
 
     value: bool
 
 
+@dataclass(frozen=True, slots=True)
 class Time(Node):
     """``5 ms``, ``forever`` or ``never``. A bare ``0`` is a ``Number``.
 
@@ -65,18 +71,21 @@ class Time(Node):
     unit: str
 
 
+@dataclass(frozen=True, slots=True)
 class ParamRef(Node):
     """A parameter's name, used as a value."""
 
     name: str
 
 
+@dataclass(frozen=True, slots=True)
 class Code(Node):
     """What stands between ``{=`` and ``=}``, verbatim; ``span`` includes the marks."""
 
     text: str
 
 
+@dataclass(frozen=True, slots=True)
 class List(Node):
     """``[a, b]``."""
 
@@ -86,12 +95,14 @@ class List(Node):
 Expr: TypeAlias = "String | Char | Number | Bool | Time | ParamRef | Code | List"
 
 
+@dataclass(frozen=True, slots=True)
 class Type(Node):
     """A type annotation, as written without the colon; an error for Python."""
 
     text: str
 
 
+@dataclass(frozen=True, slots=True)
 class AttributeArg(Node):
     """One argument of an attribute; a bare name is a ``ParamRef``."""
 
@@ -99,6 +110,7 @@ class AttributeArg(Node):
     value: Expr
 
 
+@dataclass(frozen=True, slots=True)
 class Attribute(Node):
     """``@label("x")``. Without parentheses ``args`` is None."""
 
@@ -109,12 +121,14 @@ class Attribute(Node):
 # -- the head of a file -------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
 class Path(Node):
     """A bare word or path as a property's value: ``log``, ``NP``, ``a/b.py``."""
 
     text: str
 
 
+@dataclass(frozen=True, slots=True)
 class Entry(Node):
     """``key: value``; the key as written, a string keeps its quotes."""
 
@@ -123,12 +137,14 @@ class Entry(Node):
     key_span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
+@dataclass(frozen=True, slots=True)
 class Dict(Node):
     """``{key: value, ...}``."""
 
     entries: tuple[Entry, ...]
 
 
+@dataclass(frozen=True, slots=True)
 class ItemList(Node):
     """``[item, ...]`` as a property's value."""
 
@@ -138,6 +154,7 @@ class ItemList(Node):
 Item: TypeAlias = "Dict | ItemList | String | Char | Number | Bool | Time | Path"
 
 
+@dataclass(frozen=True, slots=True)
 class Target(Node):
     """``target Python {...}``."""
 
@@ -145,6 +162,7 @@ class Target(Node):
     properties: Dict | None = None
 
 
+@dataclass(frozen=True, slots=True)
 class ImportedName(Node):
     """``Name`` or ``Name as Alias``."""
 
@@ -152,12 +170,14 @@ class ImportedName(Node):
     alias: Name | None = None
 
 
+@dataclass(frozen=True, slots=True)
 class Package(Node):
     """``<pkg/File.lf>``; ``text`` is what stands between the angles, trimmed."""
 
     text: str
 
 
+@dataclass(frozen=True, slots=True)
 class Import(Node):
     """``import A, B as C from "file.lf"`` or ``from <package/File.lf>``."""
 
@@ -165,6 +185,7 @@ class Import(Node):
     origin: String | Package
 
 
+@dataclass(frozen=True, slots=True)
 class Preamble(Node):
     """``preamble {= ... =}`` of a file or a reactor."""
 
@@ -175,6 +196,7 @@ class Preamble(Node):
 # -- what a reactor contains --------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
 class Width(Node):
     """``[2 + n]``: a sum of numbers and parameters; empty for ``[]``.
 
@@ -184,6 +206,7 @@ class Width(Node):
     terms: tuple[int | Name | Code, ...]
 
 
+@dataclass(frozen=True, slots=True)
 class Ref(Node):
     """A port, action, timer, mode, watchdog or ``child.port``."""
 
@@ -193,12 +216,14 @@ class Ref(Node):
     alias: Name | None = None
 
 
+@dataclass(frozen=True, slots=True)
 class Builtin(Node):
     """``startup``, ``shutdown`` or ``reset`` as a trigger."""
 
     kind: Literal["startup", "shutdown", "reset"]
 
 
+@dataclass(frozen=True, slots=True)
 class ModeChange(Node):
     """``reset(M)`` or ``history(M)`` as an effect; a plain ``M`` is a ``Ref``."""
 
@@ -210,6 +235,7 @@ Trigger: TypeAlias = "Ref | Builtin"
 Effect: TypeAlias = "Ref | ModeChange"
 
 
+@dataclass(frozen=True, slots=True)
 class Param(Node):
     """A parameter of a reactor."""
 
@@ -219,6 +245,7 @@ class Param(Node):
     type: Type | None = None
 
 
+@dataclass(frozen=True, slots=True)
 class State(Node):
     """``reset state x = e``."""
 
@@ -229,6 +256,7 @@ class State(Node):
     type: Type | None = None
 
 
+@dataclass(frozen=True, slots=True)
 class MethodParam(Node):
     """A parameter of a method."""
 
@@ -236,6 +264,7 @@ class MethodParam(Node):
     type: Type | None = None
 
 
+@dataclass(frozen=True, slots=True)
 class Method(Node):
     """``method f(a, b) {= =}``."""
 
@@ -246,6 +275,7 @@ class Method(Node):
     type: Type | None = None
 
 
+@dataclass(frozen=True, slots=True)
 class Port(Node):
     """``mutable input[n] x`` or ``output y``."""
 
@@ -257,6 +287,7 @@ class Port(Node):
     type: Type | None = None
 
 
+@dataclass(frozen=True, slots=True)
 class Timer(Node):
     """``timer t(offset, period)``."""
 
@@ -266,6 +297,7 @@ class Timer(Node):
     attributes: tuple[Attribute, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
 class Action(Node):
     """``logical action a(min_delay, min_spacing, "policy")``."""
 
@@ -278,6 +310,7 @@ class Action(Node):
     type: Type | None = None
 
 
+@dataclass(frozen=True, slots=True)
 class Watchdog(Node):
     """``watchdog w(timeout) -> a {= =}``."""
 
@@ -288,12 +321,14 @@ class Watchdog(Node):
     attributes: tuple[Attribute, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
 class Host(Node):
     """``at user@host:port``, as written without the ``at``."""
 
     text: str
 
 
+@dataclass(frozen=True, slots=True)
 class Argument(Node):
     """``p = e`` in an instantiation."""
 
@@ -301,6 +336,7 @@ class Argument(Node):
     value: Expr
 
 
+@dataclass(frozen=True, slots=True)
 class Instance(Node):
     """``c = new[n] Class(p = e) at host``."""
 
@@ -313,6 +349,7 @@ class Instance(Node):
     attributes: tuple[Attribute, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
 class Connection(Node):
     """``(a.x, b.x)+ -> c.y after 1 ms serializer "proto"``.
 
@@ -330,6 +367,7 @@ class Connection(Node):
     attributes: tuple[Attribute, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
 class Deadline(Node):
     """``deadline(d) {= =}``; the handler may be missing."""
 
@@ -337,6 +375,7 @@ class Deadline(Node):
     code: Code | None = None
 
 
+@dataclass(frozen=True, slots=True)
 class Tardy(Node):
     """``tardy {= =}``, or in old words ``STAA(d) {= =}`` or ``STP(d) {= =}``."""
 
@@ -345,6 +384,7 @@ class Tardy(Node):
     code: Code | None = None
 
 
+@dataclass(frozen=True, slots=True)
 class Reaction(Node):
     """``reaction name(triggers) sources -> effects {= =}``, and its further clauses.
 
@@ -364,6 +404,7 @@ class Reaction(Node):
     attributes: tuple[Attribute, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
 class Mode(Node):
     """``initial mode M { ... }``."""
 
@@ -379,6 +420,7 @@ Member: TypeAlias = (
 )
 
 
+@dataclass(frozen=True, slots=True)
 class Reactor(Node):
     """A reactor class.
 
@@ -400,12 +442,14 @@ class Reactor(Node):
 # -- a file -------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
 class Comment(Node):
     """A comment with its marks: ``//``, ``#``, ``/* */`` or ``''' '''``."""
 
     text: str
 
 
+@dataclass(frozen=True, slots=True)
 class File(Node):
     """A ``.lf`` file, in the only order the grammar knows."""
 
