@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is wrong with a ``.lf`` file: what, where, and the way out.
+"""Diagnostics of ``.lf`` files: error, position and remedy.
 
-Stages add to a ``Report`` and never raise for a mistake in a source. A diagnostic is
-data; ``Diagnostic.render`` is the one place that makes prose of it::
+Stages add diagnostics to a ``Report`` and never raise for an error in a source file. A
+diagnostic is data; only ``Diagnostic.render`` formats it as text::
 
     hello.lf:4:12: error: reactor Hello has no port 'sensr'
       4 |   reaction(sensr) {= print("hi") =}
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from reactorl.lf.source import Source, Span
 
 LONGEST_LINE = 160
-"""Longer source lines are shown as an excerpt around the place."""
+"""Of longer source lines only an excerpt around the position is shown."""
 
 
 class Severity(StrEnum):
-    """How bad it is."""
+    """Whether a diagnostic prevents the program from running."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -38,15 +38,15 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One thing that is wrong.
+    """One error or warning.
 
     Attributes:
-        severity: Whether it keeps the program from running.
-        what: The fact, lower case, without a full stop.
-        path: The file at fault.
+        severity: Error or warning.
+        what: What is wrong, in lower case, without a full stop.
+        path: The file.
         source: Its text; None if it could not be read.
-        span: The place in it; None if the file as a whole is meant.
-        help: What to write instead; sentences. May be empty.
+        span: The position in it; None for the file as a whole.
+        help: The remedy, in full sentences. May be empty.
     """
 
     severity: Severity
@@ -58,13 +58,13 @@ class Diagnostic:
 
     @property
     def place(self) -> tuple[int, int]:
-        """Line and column, from 1; (1, 1) if the file as a whole is meant."""
+        """Line and column, from 1; (1, 1) for the file as a whole."""
         if self.source is None or self.span is None:
             return 1, 1
         return self.source.line_and_column(self.span.start)
 
     def render(self) -> str:
-        """Return it as text: the place, the source line with a caret, the way out."""
+        """Return it as text: position, message, source line with a caret, remedy."""
         line, column = self.place
         shown = Position(str(self.path), line)
         lines = [f"{shown}:{column}: {self.severity}: {self.what}"]
@@ -88,7 +88,7 @@ class Diagnostic:
             c if c.isprintable() or c == "\t" else "\N{REPLACEMENT CHARACTER}"
             for c in text
         )
-        # Tabs stay tabs, so that the caret stands where the reader's editor puts it.
+        # Tabs stay tabs, so that the caret is below the column in any editor.
         pad = "".join("\t" if c == "\t" else " " for c in before)
         margin = " " * len(str(line))
         return [f"  {line} | {text}", f"  {margin} | {pad}{'^' * width}"]
@@ -96,11 +96,11 @@ class Diagnostic:
 
 @dataclass
 class Report:
-    """What was found so far, by all stages, about all files.
+    """The diagnostics of all stages and all files.
 
     Attributes:
-        diagnostics: What was found, in the order it was.
-        files: Files in the order they were met, whether or not something is wrong.
+        diagnostics: The diagnostics, in the order they were added.
+        files: All files in the order of reading, with and without diagnostics.
     """
 
     diagnostics: list[Diagnostic] = field(default_factory=list)
@@ -116,7 +116,7 @@ class Report:
         what: str,
         help: str = "",
     ) -> None:
-        """Note something that keeps the program from running."""
+        """Add an error."""
         self.add(Diagnostic(Severity.ERROR, what, source.path, source, span, help))
 
     def warning(
@@ -126,17 +126,17 @@ class Report:
         what: str,
         help: str = "",
     ) -> None:
-        """Note something legal that is probably not meant, or an old form."""
+        """Add a warning: something legal that is probably a mistake, or an old form."""
         self.add(Diagnostic(Severity.WARNING, what, source.path, source, span, help))
 
     def add(self, diagnostic: Diagnostic) -> None:
-        """Note a diagnostic, once."""
+        """Add a diagnostic, unless it was added before."""
         if diagnostic not in self._known:
             self._known.add(diagnostic)
             self.diagnostics.append(diagnostic)
 
-    def meet(self, path: Path) -> None:
-        """Note that a file is looked at, for the order of files."""
+    def add_file(self, path: Path) -> None:
+        """Add a file, which determines the order of files."""
         self.files.setdefault(path)
 
     @property
@@ -145,14 +145,14 @@ class Report:
         return any(d.severity is Severity.ERROR for d in self.diagnostics)
 
     def in_order(self) -> list[Diagnostic]:
-        """Return all: files in the order they were met, each from top to bottom."""
+        """Return all diagnostics by file, in the order of reading, and by position."""
         paths = dict.fromkeys([*self.files, *(d.path for d in self.diagnostics)])
         order = {path: n for n, path in enumerate(paths)}
         return sorted(self.diagnostics, key=lambda d: (order[d.path], d.place))
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return advice for an unknown name: the nearest known one, or all of them."""
+    """Return a suggestion for an unknown name: the most similar one, or all names."""
     names = sorted(set(known))
-    listed = f"There is: {', '.join(names)}." if 0 < len(names) <= 12 else ""
+    listed = f"Available: {', '.join(names)}." if 0 < len(names) <= 12 else ""
     return did_you_mean(name, names) or listed

@@ -53,7 +53,7 @@ def command(args: argparse.Namespace) -> int:
         found = Report()  # so that what another file imports too counts for both
         check(file, found)
         for path in found.files:
-            report.meet(path)
+            report.add_file(path)
         for diagnostic in found.diagnostics:
             report.add(diagnostic)
     show(report)
