@@ -101,7 +101,7 @@ stubs: .venv/gil/.built ## Generate the extensions' type stubs anew
 	    -o src/reactorl/rl/$${name/.//}.pyi; \
 	done
 
-grammar: .venv/gil/.deps ## Generate the tables of the LF grammar anew
+grammar: .venv/gil/.deps ## Generate the LALR tables of the LF grammar
 	.venv/gil/bin/python tools/lf_grammar.py
 
 # --- Things worth seeing ------------------------------------------------------------

@@ -64,14 +64,14 @@ class Read:
 
     def __call__(self) -> object:
         from reactorl.lf.diagnostics import Report
-        from reactorl.lf.loaded import Loaded
-        from reactorl.lf.resolve import resolve
+        from reactorl.lf.link.resolve import resolve
+        from reactorl.lf.loader import LoadedProgram
 
         report = Report()
-        library = resolve(self._path, report)
-        assert library is not None
-        assert library.main is not None
-        loaded = Loaded.of(library, [library.main])
+        linked = resolve(self._path, report)
+        assert linked is not None
+        assert linked.main is not None
+        loaded = LoadedProgram.of(linked, [linked.main])
         made = loaded.program(report)
         assert made is not None, report.in_order()[0].render()
         assert not report.diagnostics

@@ -16,8 +16,7 @@ import numpy as np
 from gymnasium import spaces
 from pettingzoo import ParallelEnv
 
-from reactorl.rl.algorithms.mlp import apply_mlp, make_mlp
-from reactorl.rl.multi_agent.inference import Match, MatchRun
+from reactorl.rl import Match, MatchRun, apply_mlp, make_mlp
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -102,7 +102,7 @@ def make(variant: str, clock: Clock | None) -> Env:
     import gymnasium as gym
     from gymnasium.wrappers import AtariPreprocessing, FrameStackObservation
 
-    from reactorl.rl.wrappers.atari import AtariPreprocessing as OurPreprocessing
+    from reactorl.rl import AtariPreprocessing as OurPreprocessing
 
     gym.register_envs(ale_py)
     if variant == "game":

@@ -23,8 +23,9 @@ The arguments of each error are its fields, so every error survives pickling.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
+
+from reactorl._util.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from reactorl.position import Position
@@ -126,13 +127,9 @@ class UnknownNameError(ProgramError):
         known: tuple[str, ...],
         where: Position | None = None,
     ) -> None:
-        close = get_close_matches(name, known, n=1)
-        if close:
-            remedy = f"Did you mean {close[0]!r}?"
-        elif known:
-            remedy = f"It has: {', '.join(known)}."
-        else:
-            remedy = "It has nothing that could be meant."
+        remedy = did_you_mean(name, known) or (
+            f"It has: {', '.join(known)}." if known else "It has no names at all."
+        )
         super().__init__(f"{owner} has no {name!r}", where, remedy)
         self.args = (name, owner, known, where)
         self.name = name

@@ -19,7 +19,6 @@ from reactorl._program.text import digest as program_digest
 from reactorl._runtime.access import refusals
 from reactorl._runtime.checking import Checker
 from reactorl._runtime.context import RunContext
-from reactorl._runtime.options import has_gil
 from reactorl._runtime.plan import make_plan
 from reactorl._runtime.recording import (
     PlainTape,
@@ -34,6 +33,7 @@ from reactorl._runtime.tracing import make_trace, physical_names
 from reactorl._runtime.views import Views
 from reactorl._runtime.watch import Watch
 from reactorl._runtime.watchdogs import Watchdogs
+from reactorl._util.machine import has_gil
 from reactorl.errors import AccessError, ReactionError, ReactorlError, ReplayError
 from reactorl.tag import Tag
 from reactorl.trace.value_text import value_text
@@ -256,13 +256,9 @@ class Live:
             self.session.stop_at(replay.end.time, replay.end.microstep)
 
     def _add_body(self, node: ReactionNode, checker: Checker | None) -> None:
-        body: Any = node.body
-        handler: Any = node.handler
-        subject: object = self._instances[node.reactor]
-        if hasattr(body, "bind"):  # of a front end, whose bodies have other arguments
-            body, subject = body.bind(subject)
-            if hasattr(handler, "bind"):
-                handler, _ = handler.bind(self._instances[node.reactor])
+        instance = self._instances[node.reactor]
+        body, subject = instance.__bind_body__(node.body)
+        handler, _ = instance.__bind_body__(node.handler)
         if node.kind == "reset_state":
             body = partial(_restore, node.reset_states)
         if body is not None:

@@ -10,11 +10,11 @@ import jax
 
 from benchmarks.evidence.workloads.pipeline import straggler
 from benchmarks.training import dqn
-from reactorl.rl.flow.flow import Run
+from reactorl.rl import Run
 
 if TYPE_CHECKING:
     from benchmarks.evidence.engines import Engine
-    from reactorl.rl.flow.flow import Flow
+    from reactorl.rl import Flow
 
 
 def run(params: dict[str, Any], watch: Any, engine: Engine) -> dict[str, Any]:  # noqa: ANN401

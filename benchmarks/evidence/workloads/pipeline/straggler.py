@@ -9,9 +9,7 @@ import gymnasium as gym
 import numpy as np
 
 from benchmarks.runtime.spin import spin
-from reactorl.rl.algorithms.dqn import DQN
-from reactorl.rl.flow.flow import Flow
-from reactorl.rl.flow.replay import ReplayConfig
+from reactorl.rl import DQN, Flow, ReplayConfig
 
 SEED = 1
 NUM_ENVS = 16

@@ -20,11 +20,12 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from reactorl import ReplayError, Tag
+from reactorl._util.machine import usable_cores
 from reactorl.rl.envs.arrays import Arrays
 from reactorl.rl.envs.backend import first_failure
 from reactorl.rl.envs.commands import Describe, Only
 from reactorl.rl.envs.errors import EnvError, ForkedProcessError, stamped
-from reactorl.rl.envs.placement import check_processes, cores, parts
+from reactorl.rl.envs.placement import check_processes, parts
 from reactorl.rl.envs.shard import LocalShard, execute
 from reactorl.rl.envs.timeout import HangWatch, no_guard
 from reactorl.rl.vector.batch_log import BatchLog
@@ -151,7 +152,7 @@ class AsyncBackend:
         workers: int | None,
     ) -> Mapping[range, Callable[[], EnvShard]]:
         """Return for each shard its indices, and what makes it on its thread."""
-        size = min(cores() if workers is None else workers, self._count)
+        size = min(usable_cores() if workers is None else workers, self._count)
         each = {p: {i: makers[i] for i in p} for p in parts(self._count, size)}
         makes: dict[range, Callable[[], EnvShard]] = {}
         if placement == "process":

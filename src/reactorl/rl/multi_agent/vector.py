@@ -11,6 +11,7 @@ import gymnasium as gym
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
+from reactorl.rl._public import public
 from reactorl.rl.envs.commands import Answer, Call, Only
 from reactorl.rl.envs.errors import EnvError
 from reactorl.rl.envs.factory import count_of
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     ]
 
 
+@public
 class ParallelVectorEnv:
     """Many environments with several agents each, which step on all cores.
 

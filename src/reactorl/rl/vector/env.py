@@ -12,6 +12,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space, iterate
 
+from reactorl.rl._public import public
 from reactorl.rl.envs.async_workers import PoolHost
 from reactorl.rl.envs.buffer_pool import HOME, BufferPool
 from reactorl.rl.envs.commands import Answer, Call, Only, Render, Reset, SetAttr, Step
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 StepResult: TypeAlias = "tuple[Any, Array, Array, Array, dict[str, Any]]"
 
 
+@public
 class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
     """Environments that step on all cores, with the results of ``SyncVectorEnv``.
 

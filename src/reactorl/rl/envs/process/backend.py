@@ -10,10 +10,11 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from reactorl import Tag
+from reactorl._util.machine import usable_cores
 from reactorl.rl.envs.backend import first_failure
 from reactorl.rl.envs.commands import Describe, Step
 from reactorl.rl.envs.errors import stamped
-from reactorl.rl.envs.placement import check_processes, cores, parts
+from reactorl.rl.envs.placement import check_processes, parts
 from reactorl.rl.envs.process.shard import ProcessShard
 from reactorl.rl.envs.process.shared_arrays import SharedArrays
 from reactorl.rl.envs.process.worker import end_all
@@ -51,7 +52,7 @@ class ProcessBackend:
         self._commands = 0
         self._stack = ExitStack()
         self._shards: list[ProcessShard] = []
-        size = min(cores() if workers is None else workers, self._count)
+        size = min(usable_cores() if workers is None else workers, self._count)
         try:
             self._stack.callback(self._end)
             for part in parts(self._count, size):
