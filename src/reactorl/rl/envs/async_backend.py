@@ -2,7 +2,8 @@
 """Asynchronous backend: sub-environments step while the caller does something else.
 
 Each shard is used by a thread of its own. ``send`` queues commands and returns at once;
-``recv`` waits for a batch of results (EnvPool's interface). Which results form a batch is
+``recv`` waits for a batch of results (EnvPool's interface). Which results form a batch
+is
 
 * declared: those with the fewest steps, and of these the first by index. It depends on
   step counts alone, so it is reproducible;
@@ -16,6 +17,7 @@ import threading
 import traceback
 from collections import deque
 from contextlib import ExitStack
+from functools import partial
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -163,7 +165,7 @@ class AsyncBackend:
                 for part, its_makers in each.items():
                     shard = ProcessShard(its_makers, rules)
                     self._remote.append(shard)
-                    makes[part] = lambda shard=shard: shard
+                    makes[part] = partial(_opened, shard)
             except BaseException:
                 for shard in self._remote:
                     shard.close()
@@ -178,7 +180,7 @@ class AsyncBackend:
         for part, its_makers in each.items():
             local = LocalShard(its_makers, rules, guard, deferred=True)
             self._local.append(local)
-            makes[part] = lambda local=local: local.make() or local
+            makes[part] = partial(_made, local)
         return makes
 
     @property
@@ -360,3 +362,12 @@ class AsyncBackend:
     def _check_owner(self) -> None:
         if os.getpid() != self._owner:
             raise ForkedProcessError  # its threads do not exist here
+
+
+def _opened(shard: EnvShard) -> EnvShard:
+    return shard
+
+
+def _made(shard: LocalShard) -> EnvShard:
+    shard.make()
+    return shard

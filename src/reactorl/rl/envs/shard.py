@@ -39,6 +39,13 @@ class EnvShard(Protocol):
     def indices(self) -> Sequence[int]:
         """The indices of its sub-environments, in order."""
 
+    def open(self) -> None:
+        """Make the environments if that has not begun yet, and wait for them.
+
+        Raises:
+            EnvError: One cannot be made.
+        """
+
     def post(self, command: Command) -> None:
         """Begin to execute a command; ``collect`` must follow."""
 
@@ -102,11 +109,13 @@ class LocalShard:
                 self._watch = HangWatch(rules.timeout)
                 guard = self._watch.guard
         self._guard = guard
+        self._made = False
         if not deferred:
             self.make()
 
     def make(self) -> None:
         """Make the environments, on the calling thread."""
+        self._made = True
         make = self._rules.sub_env or SubEnv
         for index, maker in self._makers.items():
             try:
@@ -117,6 +126,13 @@ class LocalShard:
         self._steppers = StepperGroup([each.stepper for each in self.sub_envs])
 
     # -- as any shard -----------------------------------------------------------------
+
+    def open(self) -> None:
+        """Make the environments, on the calling thread."""
+        if not self._made:
+            self.make()
+        for failure in self._unmade.values():
+            raise failure
 
     def post(self, command: Command) -> None:
         """Remember a command; ``collect`` executes it."""

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A sub-environment: one environment that is stepped, reset after the end of an
-episode, and restarted after a failure. It works the same in a thread and in a process.
+"""One environment of a vector or rollout: step, reset, autoreset, restart, failure.
+
+A sub-environment works the same in a thread and in a worker process.
 """
 
 from __future__ import annotations

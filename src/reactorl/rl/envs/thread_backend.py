@@ -10,8 +10,8 @@
                  shard[0..n).lent ---> sub_env[0..m).lent
     replies <--- sub_env[0..m).reply
 
-Several sub-environments share a reactor, so that the cost of scheduling is small even if
-steps are short. Large vectors have more shards than workers, to balance the load.
+Several sub-environments share a reactor, so that scheduling costs little even if steps
+are short. Large vectors have more shards than workers, to balance the load.
 Environments are made at the start tag and closed at the final one, by the home worker
 of their shard. In between they are stepped there too, unless that worker is busy while
 another one is idle; ``pin`` rules that out.

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 class Judged(Protocol):
     """Environments in which weights are tried, for one agent or several."""
 
+    def open(self) -> None:
+        """Make the environments, or wait for the process that makes them."""
+
     def reset(self, seeds: Sequence[int]) -> None:
         """Begin an episode in each."""
 
@@ -93,7 +96,7 @@ class Evaluation(Reactor):
 
     def setup(self) -> None:
         """Have nothing to do yet."""
-        self.envs: Judged | None = None
+        self.envs: Judged | None = self.plan.make()
         self.latest = self.plan.weights
         self.begun = 0  # in which round; 0: nothing is evaluated
         self.episodes: list[list[Episode]] = []
@@ -102,7 +105,8 @@ class Evaluation(Reactor):
     def make(self) -> None:
         """Make the environments."""
         plan = self.plan
-        self.envs = plan.make()
+        assert self.envs is not None
+        self.envs.open()
         saved = plan.records.enter(self.name, self)
         if saved is not None:
             self._load(saved)

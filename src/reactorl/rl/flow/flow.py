@@ -19,10 +19,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Unpack
+from typing import TYPE_CHECKING, Any, Final, Literal, Unpack
 
 import gymnasium as gym
 import numpy as np
+from gymnasium.vector import AutoresetMode
 
 from reactorl import (
     MultiOutput,
@@ -38,8 +39,9 @@ from reactorl.diagram import Graph, graph
 from reactorl.rl._public import public
 from reactorl.rl.checkpoint.registry import Records
 from reactorl.rl.envs.factory import Recipe, find_spec
+from reactorl.rl.envs.rules import Rules
+from reactorl.rl.envs.shard_factory import ShardFactory
 from reactorl.rl.flow.algorithm import ChecksRounds, FlowError, Spaces
-from reactorl.rl.flow.env_block import Examined
 from reactorl.rl.flow.evaluation import Evaluated, Evaluation, EvaluationPlan
 from reactorl.rl.flow.learner import Learner, LearnerPlan
 from reactorl.rl.flow.mailbox import Mailbox
@@ -48,6 +50,7 @@ from reactorl.rl.flow.replay import Gather, Replay, ReplayConfig
 from reactorl.rl.flow.rollout import Rollout, RolloutPlan
 from reactorl.rl.flow.run import Driven, RunOptions
 from reactorl.rl.flow.scoring import Solo, play
+from reactorl.rl.flow.shard_envs import GreedyEnvs
 from reactorl.rl.flow.task import Round
 from reactorl.rl.flow.trajectory import Trajectory
 
@@ -57,6 +60,7 @@ if TYPE_CHECKING:
     from reactorl import Program
     from reactorl.rl.checkpoint.registry import Data
     from reactorl.rl.envs.factory import Maker
+    from reactorl.rl.envs.rules import Restart
     from reactorl.rl.flow.algorithm import Algorithm, Array, State, Weights
     from reactorl.rl.flow.trajectory import Episode
 
@@ -102,6 +106,13 @@ class Flow:
         env_kwargs: Arguments for the environment, if it is an id.
         parts: Reactor classes in place of ours: ``rollout``, ``replay``, ``learner``,
             ``server``, ``evaluation``; with the same ports and parameters.
+        placement: Where the environments live; results are the same everywhere.
+            ``"thread"``: in this process; ``"process"``: a worker process for each
+            rollout, for environments in Python where the interpreter has a GIL;
+            ``"auto"``: whichever is faster.
+        env_timeout: Limit for one step or reset of an environment, in seconds.
+        env_restart: What to do with an environment that fails: ``"never"`` stops the
+            training, ``"reset"`` resets it, ``"recreate"`` makes a new one.
     """
 
     env: str | Maker = field(repr=False)  # a function's text has its address
@@ -118,6 +129,9 @@ class Flow:
     seed: int = 1
     env_kwargs: Mapping[str, Any] = field(default_factory=dict)
     parts: Mapping[str, type[Reactor]] = field(default_factory=dict)
+    placement: Literal["thread", "process", "auto"] = "auto"
+    env_timeout: float | None = None
+    env_restart: Restart = "never"
 
     # -- what follows from the description --------------------------------------------
 
@@ -142,6 +156,20 @@ class Flow:
             return Spaces(env.observation_space, env.action_space)
         finally:
             env.close()
+
+    @cached_property
+    def shards(self) -> ShardFactory:
+        """Makes the environments of rollouts and evaluation."""
+        rules = Rules(
+            AutoresetMode.SAME_STEP, self.env_restart, timeout=self.env_timeout
+        )
+        return ShardFactory(
+            self.maker,
+            rules,
+            self.placement,
+            num_envs=self.num_envs // self.rollouts,
+            num_shards=self.rollouts,
+        )
 
     @property
     def name(self) -> str:
@@ -326,7 +354,7 @@ class Training(Reactor):
             "rollout",
             parts.get("rollout", Rollout)(
                 plan=RolloutPlan(
-                    flow.maker,
+                    flow.shards,
                     flow.spaces,
                     algorithm,
                     flow.num_envs // flow.rollouts,
@@ -423,7 +451,7 @@ class Training(Reactor):
             count,
             flow.steps,
             flow.seed + EVALUATION_SEED,
-            lambda: Examined(flow.maker, flow.spaces, count, flow.algorithm),
+            lambda: GreedyEnvs(flow.shards, flow.spaces, count, flow.algorithm),
             weights,
             self.records,
         )

@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 
 from reactorl.rl.checkpoint.env_state import restore_env, saved_env
-from reactorl.rl.envs.sub_env import Rules
+from reactorl.rl.envs.rules import Rules
 from reactorl.rl.flow.algorithm import FlowError, Spaces
 from reactorl.rl.flow.encoding import Encoder
 from reactorl.rl.flow.trajectory import Episode
@@ -109,7 +109,7 @@ class AgentsEnv:
 
     def begin(self, seed: int | None) -> None:
         """Begin an episode."""
-        beginning = self._seat.begin(seed, None)
+        beginning = self._seat.reset_agents(seed, None)
         rows = self._encoded(beginning.observations)
         self.rows = {agent: rows[agent] for agent in beginning.agents}
         self._scores, self._turns = {}, 0
@@ -121,7 +121,9 @@ class AgentsEnv:
             actions: Of all agents that are there.
             late: Who did not answer in time.
         """
-        observations, given, ended, cut_off, _, agents, _ = self._seat.play(actions)
+        observations, given, ended, cut_off, _, agents, _ = self._seat.step_agents(
+            actions
+        )
         everything = self._encoded(observations)
         scores = self._scores
         reached = everything

@@ -48,6 +48,9 @@ class ExaminedAgents:
             self.close()
             raise
 
+    def open(self) -> None:
+        """Do nothing: the environments are made by the constructor."""
+
     def reset(self, seeds: Sequence[int]) -> None:
         """Begin an episode in each."""
         for env, seed in zip(self._envs, seeds, strict=True):

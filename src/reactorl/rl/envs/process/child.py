@@ -163,9 +163,7 @@ class ServedShard(LocalShard):
                 serialize((replies.get(index), objects.get(index)))
             except Exception as error:
                 what = f"its result cannot be sent to another process: {error}"
-                checked[index] = EnvError(
-                    index, sub_env.name, sub_env.steps, "", what
-                )
+                checked[index] = EnvError(index, sub_env.name, sub_env.steps, "", what)
             else:
                 if index in objects:
                     sent[index] = objects[index]

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 from gymnasium.vector import AutoresetMode
 
+from reactorl.rl.envs.backend import first_failure
 from reactorl.rl.envs.commands import Describe, Step
 from reactorl.rl.envs.process.protocol import EXECUTE, IDLE, REPLACE, STEP, Loss
 from reactorl.rl.envs.process.serialization import serialize
 from reactorl.rl.envs.process.shared_arrays import SharedArrays
 from reactorl.rl.envs.process.worker import ProcessLostError, WorkerProcess
-from reactorl.rl.multi_agent.sub_env import NOTHING, FirstObservations, JointStep, Last
+from reactorl.rl.multi_agent.sub_env import NO_LAST, Last, ParallelReset, ParallelStep
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -51,10 +52,17 @@ class ProcessShard:
         self._arrays: Arrays | None = None
         self._actions: Array | None = None
         self._ended_before: Array | None = None
-        self._last: dict[int, Last] = dict.fromkeys(self.indices, NOTHING)
+        self._last: dict[int, Last] = dict.fromkeys(self.indices, NO_LAST)
         self._own: SharedArrays | None = None
 
     # -- as any shard -----------------------------------------------------------------
+
+    def open(self) -> None:
+        """Wait until the process has made the environments."""
+        self.post(Describe())
+        first_failure(list(self.collect().values()))
+        if self._rules.sub_env is not None:  # results are messages, not arrays
+            self._own = SharedArrays([self], None, len(self.indices))
 
     def post(self, command: Command) -> None:
         """Send a command to the process."""
@@ -82,10 +90,6 @@ class ProcessShard:
         self._own = SharedArrays([self], description, len(self.indices))
         self._actions = self._own.actions
         return self._own.results
-
-    def make_progress(self) -> None:
-        """Make shared memory for the progress alone: results are sent as messages."""
-        self._own = SharedArrays([self], None, len(self.indices))
 
     def close(self) -> None:
         """Let the process close the environments, and wait for its end."""
@@ -135,7 +139,7 @@ class ProcessShard:
                 self._arrays.observations.put_objects(index, iter(held))
         if self._arrays is None:
             for index, reply in replies.items():
-                if isinstance(reply, JointStep | FirstObservations):
+                if isinstance(reply, ParallelStep | ParallelReset):
                     self._last[index] = Last.of(reply, seen=self._can_restart)
         return dict(replies)
 
@@ -169,7 +173,9 @@ class ProcessShard:
                 failures = worker.failures(again, self._steps(command), operation)
         return dict(failures)
 
-    def _replace(self, failures: dict[int, EnvError], stepped: Sequence[int]) -> Replies:
+    def _replace(
+        self, failures: dict[int, EnvError], stepped: Sequence[int]
+    ) -> Replies:
         """Let the new process continue for the lost sub-environments.
 
         Their episodes end, unless they had ended: those of the sub-environments that
