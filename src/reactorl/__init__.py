@@ -25,6 +25,7 @@ from reactorl._decl.timer import Timer, reset, shutdown, startup
 from reactorl._decl.watchdog import Watchdog, WatchdogControl
 from reactorl._program.elaborate import elaborate
 from reactorl._program.program import Program
+from reactorl.diagnostics import Diagnostic, Severity
 from reactorl.errors import (
     AccessError,
     CausalityError,
@@ -76,6 +77,7 @@ __all__ = [
     "ContainmentError",
     "DeclarationError",
     "DelayError",
+    "Diagnostic",
     "Duration",
     "GlobalRandomError",
     "Hop",
@@ -100,6 +102,7 @@ __all__ = [
     "ReplayError",
     "Result",
     "Sample",
+    "Severity",
     "SharedValueError",
     "Tag",
     "Timer",

@@ -64,8 +64,8 @@ def elaborate(main: type[Reactor] | Reactor) -> Program:
     program = examine(main, faults)
     if program is None:
         raise faults.as_error()
-    for doubt in program.warnings:
-        warnings.warn(str(doubt), ReactorlWarning, stacklevel=2)
+    for warning in program.warnings:
+        warnings.warn(str(warning), ReactorlWarning, stacklevel=2)
     return program
 
 

@@ -6,9 +6,11 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from reactorl.lf.diagnostics import Diagnostic, Severity, nearest
+from reactorl.diagnostics import Diagnostic
+from reactorl.lf.diagnostics import about_file, nearest
+from reactorl.lf.places import position
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,11 +69,14 @@ class Source:
 _BYTE_ORDER_MARKS = ((b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"))
 
 
+UNOPENED: Final = "file-not-opened"
+
+
 def read_source(path: Path) -> Source | Diagnostic:
     """Return the text of a file, or what keeps it from being one.
 
-    The diagnostic has no source if the file could not be opened at all, so that
-    whoever imports it can point at the import instead.
+    The diagnostic has the code ``UNOPENED`` if the file could not be opened at all, so
+    that a file that imports it can point at the import instead.
     """
     try:
         data = path.read_bytes()
@@ -125,13 +130,15 @@ _SAVE = "Save the file as UTF-8."
 
 
 def _unopened(path: Path, what: str, advice: str = "") -> Diagnostic:
-    return Diagnostic(Severity.ERROR, what, path, help=advice)
+    return about_file(path, what, advice, code=UNOPENED)
 
 
 def _unreadable(
     path: Path, source: Source, span: Span | None, what: str, advice: str
 ) -> Diagnostic:
-    return Diagnostic(Severity.ERROR, what, path, source, span, advice)
+    if span is None:
+        return about_file(path, what, advice)
+    return Diagnostic(what, position(source, span), advice)
 
 
 def _similar_file(path: Path) -> str:
