@@ -230,7 +230,7 @@ def test_the_name_of_a_value_says_what_it_is(metavar: str, kind: str) -> None:
 def test_flags_of_train_are_those_that_are_parsed(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    pytest.importorskip("tyro")
+    pytest.importorskip("cyclopts")
     assert main(["completion", "--flags", "dqn"]) == 0
     offered = {line.split()[0] for line in capsys.readouterr().out.splitlines()}
     with pytest.raises(SystemExit):

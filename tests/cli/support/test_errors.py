@@ -17,7 +17,6 @@ from reactorl.cli.commands import check
 from reactorl.cli.main import COMMANDS, GROUPS, main
 from reactorl.cli.support import console as terminal
 from reactorl.cli.support import errors as failures
-from reactorl.cli.support import flags
 from reactorl.rl.flow.algorithm import FlowError
 
 if TYPE_CHECKING:
@@ -182,7 +181,7 @@ def test_what_no_command_expects_is_short_and_says_what_to_do(
     assert main(["check", "x.lf"]) == 1
     said = capsys.readouterr().err
     assert said.startswith("reactorl: error: LookupError: seven (")
-    assert "test_messages.py:" in said
+    assert "test_errors.py:" in said
     assert "reactorl doctor" in said
     assert "Traceback" not in said
     assert main(["check", "x.lf", "--debug"]) == 1
@@ -240,45 +239,6 @@ def test_what_was_probably_meant_is_said(
     assert what in lines[1]
     assert lines[2].startswith("  help: ")
     assert help in lines[2]
-
-
-FRAMED = """\
-╭─ Unrecognized options ──────────────────────────────────╮
-│ Unrecognized options: --seeed, 1                        │
-│ ─────────────────────────────────────────────────────── │
-│ Perhaps you meant:                                      │
-│     --seed INT                                          │
-│         Everything random follows from it. (default: 1) │
-╰─────────────────────────────────────────────────────────╯
-"""
-BARE = """\
- Value error
- ----------------------------------
-  Error parsing --seed: invalid 'x'
-  ---------------------------------
-  Argument helptext:
-      --seed INT
-"""
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (
-            FRAMED,
-            "p: error: unrecognized options: --seeed, 1\n"
-            "  help: Did you mean '--seed'?\n",
-        ),
-        (
-            BARE,
-            "p: error: --seed: invalid 'x'\n  help: 'p --help' explains all flags.\n",
-        ),
-        ("something else\n", "something else\n"),
-        ("", ""),
-    ],
-)
-def test_tyros_messages_are_said_in_our_form(text: str, expected: str) -> None:
-    assert flags.reworded(text, "p") == expected
 
 
 # -- help -----------------------------------------------------------------------------
@@ -341,7 +301,7 @@ def test_all_algorithms_are_in_the_help_of_train(
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])
 def test_help_starts_without_loading_what_is_slow(command: str) -> None:
-    slow = {"numpy", "jax", "gymnasium", "torch", "matplotlib", "tyro"}
+    slow = {"numpy", "jax", "gymnasium", "torch", "matplotlib", "cyclopts"}
     code = (
         "import sys; from reactorl.cli.main import main\n"
         "try: main(sys.argv[1:])\n"

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import dataclass, field, fields, make_dataclass
+from dataclasses import dataclass, fields
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reactorl.cli.support.flags import our_words
+from reactorl.cli.support.arguments import FlagError, Flags
 from reactorl.cli.support.needs import fail, missing
 
 if TYPE_CHECKING:
@@ -46,8 +46,31 @@ written), 2 if something is wrong with the flags or the run, 1 if the training
 failed.
 """
 NEEDED = (
-    "numpy", "gymnasium", "jax", "optax", "tyro", "rich", "tensorboardX", "matplotlib",
+    "numpy", "gymnasium", "jax", "optax", "cyclopts", "rich", "tensorboardX",
+    "matplotlib",
 )  # fmt: skip
+GROUPS = {
+    "environment": (
+        "env_id", "num_envs", "norm_obs", "reward_scale", "placement", "env_timeout",
+        "env_restart",
+    ),
+    "training": ("total_timesteps", "seed", "num_steps", "rollouts", "lag"),
+    "optimization": (
+        "learning_rate", "anneal_lr", "learning_rate_decay", "update_epochs",
+        "num_minibatches", "max_grad_norm", "train_frequency",
+        "target_network_frequency", "learning_starts",
+    ),
+    "network": ("hidden",),
+    "exploration": ("start_e", "end_e", "exploration_fraction"),
+    "replay buffer": ("buffer_size", "batch_size", "priority"),
+    "evaluation": ("eval_every", "eval_episodes", "final_episodes"),
+    "run": (
+        "workers", "runs_dir", "resume", "checkpoint_every", "trace", "timing",
+        "dashboard",
+    ),
+    "Weights & Biases": ("track", "wandb_project_name", "wandb_entity"),
+}  # fmt: skip
+"""Groups of flags in the help; the others are in a group named after the algorithm."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,38 +142,28 @@ def command(args: argparse.Namespace) -> int:
             settings, options = parsed(args.algorithm, before, args.flags)
         line = ["reactorl", "train", args.algorithm, *args.flags]
         return train(args.algorithm, settings, options, resumed, line)
+    except FlagError as error:
+        prog = f"reactorl train {args.algorithm}"
+        return fail(error.what, help=error.help, prog=prog)
     except (FlowError, CheckpointError, RunError) as error:
         return fail(error)
 
 
-def parsed(
-    name: str, default: Settings, flags: Sequence[str]
-) -> tuple[Settings, Options]:
-    """Return what flags say; what they do not say is as in ``default``.
+def parsed(name: str, default: Settings, flags: Sequence[str]) -> list[Any]:
+    """Return the settings and the options; values not given are as in ``default``.
 
     Raises:
-        SystemExit: A flag is wrong (status 2), or asks for help (status 0).
+        FlagError: A flag is wrong.
+        SystemExit: A flag asks for help (status 0).
     """
-    import tyro
+    return flags_of(name, default).parse(flags)
 
-    kind: Any = make_dataclass(
-        "Train",
-        [
-            ("settings", type(default), field(default=default)),
-            ("options", Options, field(default_factory=Options)),
-        ],
-        frozen=True,
-    )
+
+def flags_of(name: str, default: Settings) -> Flags:
+    """Return the flags of an algorithm."""
+    about = (type(default).__doc__ or "").splitlines()[0]
     prog = f"reactorl train {name}"
-    with our_words(prog):
-        found = tyro.cli(
-            kind,
-            prog=prog,
-            description=type(default).__doc__,
-            args=list(flags),
-            config=(tyro.conf.OmitArgPrefixes,),
-        )
-    return found.settings, found.options
+    return Flags(prog, about, (default, Options()), GROUPS, name)
 
 
 def reach_modules_here() -> None:

@@ -11,7 +11,7 @@ from reactorl.cli.doctor.system_info import version
 
 EXTRAS = {
     "rl": ("cloudpickle", "gymnasium", "numpy"),
-    "train": ("jax", "matplotlib", "optax", "rich", "tensorboardX", "tyro"),
+    "train": ("cyclopts", "jax", "matplotlib", "optax", "rich", "tensorboardX"),
     "pettingzoo": ("pettingzoo",),
     "sb3": ("stable-baselines3",),
     "atari": ("ale-py",),

@@ -39,15 +39,18 @@ REPORT = (
 )
 
 
-def fail(what: object, status: int = 2, *, help: str = "") -> int:
+def fail(
+    what: object, status: int = 2, *, help: str = "", prog: str = "reactorl"
+) -> int:
     """Say what is wrong, in one message; return the exit status.
 
     Args:
         what: An error, which knows the way out, or the fact.
         status: The exit status.
         help: The way out, if the fact alone is given.
+        prog: The command that failed.
     """
-    say(_in_full(what) + message(what, help))
+    say(_in_full(what) + message(what, help, prog))
     return status
 
 
@@ -65,7 +68,7 @@ def fail_unexpectedly(error: BaseException) -> int:
     return fail(f"{said} ({place})", 1, help=REPORT)
 
 
-def message(what: object, help: str = "") -> str:
+def message(what: object, help: str = "", prog: str = "reactorl") -> str:
     """Return the short form: the fact, and below it the way out."""
     text = str(what).rstrip("\n")
     remedy = getattr(what, "remedy", "") if isinstance(what, ReactorlError) else ""
@@ -75,7 +78,7 @@ def message(what: object, help: str = "") -> str:
     if help:
         fact = fact if more else fact.removesuffix(".")
         more.append(f"  help: {help}")
-    return "\n".join([f"reactorl: error: {fact}", *more, ""])
+    return "\n".join([f"{prog}: error: {fact}", *more, ""])
 
 
 def show(report: Report, level: str = "warn") -> None:
