@@ -28,6 +28,7 @@ from reactorl._program.program import Program
 from reactorl.diagnostics import Diagnostic, Severity
 from reactorl.errors import (
     AccessError,
+    BusyError,
     CausalityError,
     ContainmentError,
     DeclarationError,
@@ -73,6 +74,7 @@ __all__ = [
     "AccessError",
     "Action",
     "Bank",
+    "BusyError",
     "CausalityError",
     "ContainmentError",
     "DeclarationError",

@@ -24,6 +24,7 @@ ALL = [
     errors.UnknownNameError("wieghts", "reactor main.a", ("weights", "batch"), HERE),
     errors.DelayError("what", HERE),
     errors.ContainmentError(("A", "B", "A"), HERE),
+    errors.BusyError("the session is in use by another thread", None, "Wait."),
     errors.AccessError("main.a.r", "main.a.x", HERE, "reads", "add `x`", "f(x)"),
     errors.ReactionError("main.a.r", Tag(5, 1), HERE, "ValueError: no"),
     errors.SharedValueError("what", HERE, "Copy it."),
@@ -31,6 +32,7 @@ ALL = [
     errors.TraceError("what", HERE),
     errors.ReplayError("what", HERE),
 ]
+ACCESS = next(error for error in ALL if isinstance(error, errors.AccessError))
 
 
 @pytest.mark.parametrize("error", ALL, ids=lambda error: type(error).__name__)
@@ -73,7 +75,7 @@ def test_every_error_is_a_diagnostic(error: errors.ReactorlError) -> None:
 
 
 def test_fields_of_an_error_are_fields_of_its_diagnostic() -> None:
-    assert ALL[9].diagnostic.fields == {
+    assert ACCESS.diagnostic.fields == {
         "reaction": "main.a.r",
         "element": "main.a.x",
         "access": "reads",
@@ -137,7 +139,7 @@ def test_loop_through_reaction_order_advises_to_swap() -> None:
 
 
 def test_access_error_ends_with_the_change_in_python() -> None:
-    assert str(ALL[9]) == (
+    assert str(ACCESS) == (
         "train.py:23: reaction main.a.r reads main.a.x, which it does not declare. "
         "Add `x`: f(x)"
     )

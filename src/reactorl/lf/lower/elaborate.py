@@ -25,7 +25,7 @@ _INDEX = re.compile(r"\[\d+\]")
 
 
 def elaborate_unit(
-    unit: ClassUnit, lowering: Lowering, report: Report, *, remains: bool = False
+    unit: ClassUnit, lowering: Lowering, report: Report, *, pruned: bool = False
 ) -> Program | None:
     """Return the Program whose main reactor is ``unit``; None if it is not legal.
 
@@ -36,7 +36,7 @@ def elaborate_unit(
         unit: The main reactor.
         lowering: Makes reactor classes.
         report: Where it is said what is wrong.
-        remains: Whether something was left out of the program. What is judged then is
+        pruned: Whether something was left out of the program. What is judged then is
             what does not depend on that: loops and widths.
     """
     faults = Faults()
@@ -49,10 +49,10 @@ def elaborate_unit(
         if isinstance(error, CausalityError):
             report.add(_placed(_loop(error), unit))
         elif isinstance(error, WidthError) or not (
-            remains or isinstance(error, NotKnownError)
+            pruned or isinstance(error, NotKnownError)
         ):
             report.add(_placed(error.diagnostic, unit))
-    if program is None or remains:
+    if program is None or pruned:
         return None
     for warning in program.warnings:
         report.add(_placed(warning, unit))
