@@ -25,8 +25,10 @@ from reactorl._decl.timer import Timer, reset, shutdown, startup
 from reactorl._decl.watchdog import Watchdog, WatchdogControl
 from reactorl._program.elaborate import elaborate
 from reactorl._program.program import Program
+from reactorl.diagnostics import Diagnostic, Severity
 from reactorl.errors import (
     AccessError,
+    BusyError,
     CausalityError,
     ContainmentError,
     DeclarationError,
@@ -72,10 +74,12 @@ __all__ = [
     "AccessError",
     "Action",
     "Bank",
+    "BusyError",
     "CausalityError",
     "ContainmentError",
     "DeclarationError",
     "DelayError",
+    "Diagnostic",
     "Duration",
     "GlobalRandomError",
     "Hop",
@@ -100,6 +104,7 @@ __all__ = [
     "ReplayError",
     "Result",
     "Sample",
+    "Severity",
     "SharedValueError",
     "Tag",
     "Timer",
