@@ -23,6 +23,7 @@ only access of that reactor to the sub-environment, so the scheduler knows the o
 
 from __future__ import annotations
 
+import os
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Final
 
@@ -187,6 +188,7 @@ class ThreadBackend:
         pin: bool,
     ) -> None:
         self._count = len(makers)
+        self._owner = os.getpid()
         threads = min(usable_cores() if workers is None else workers, self._count)
         size = shard_count(self._count, threads)
         self._stack = ExitStack()
@@ -259,7 +261,8 @@ class ThreadBackend:
 
     def close(self) -> None:
         """Close the environments, each on its home worker, and end the threads."""
-        self._stack.close()
+        if os.getpid() == self._owner:  # a forked child has no such threads
+            self._stack.close()
 
 
 def _joined(outputs: Mapping[str, Sequence[dict[int, Reply] | None]]) -> dict[int, Any]:

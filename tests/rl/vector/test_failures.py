@@ -14,7 +14,7 @@ from gymnasium.vector import AutoresetMode
 
 from reactorl.rl import EnvError, VectorEnv
 from tests.rl.comparing import assert_same, assert_same_run, play
-from tests.rl.envs import Reuser
+from tests.rl.toy_envs import Reuser
 from tests.rl.troubles import Trouble
 
 if TYPE_CHECKING:

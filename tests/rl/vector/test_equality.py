@@ -30,7 +30,7 @@ from hypothesis import strategies as st
 from reactorl.rl import VectorEnv
 from reactorl.rl.envs import adaptive_dispatch as lengths
 from tests.rl.comparing import assert_same, assert_same_run, play, play_sync
-from tests.rl.envs import ACTION_SPACES, Reuser, Toy, every_space, toys
+from tests.rl.toy_envs import ACTION_SPACES, Reuser, Toy, every_space, toys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -12,7 +12,7 @@ import pytest
 from gymnasium import spaces
 
 from reactorl.rl import EnvError, VectorEnv
-from tests.rl.envs import Toy, every_space, toys
+from tests.rl.toy_envs import Toy, every_space, toys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -17,7 +17,7 @@ from reactorl.rl import VectorEnv
 from reactorl.rl.envs.arrays import SPARES
 from reactorl.rl.envs.buffer_pool import HOME, BufferPool
 from tests.rl.comparing import assert_same
-from tests.rl.envs import toys
+from tests.rl.toy_envs import toys
 
 if TYPE_CHECKING:
     from collections.abc import Callable

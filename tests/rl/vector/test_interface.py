@@ -20,7 +20,7 @@ from gymnasium.wrappers import vector as wrappers
 
 from reactorl.rl import EnvError, VectorEnv
 from tests.rl.comparing import assert_same, assert_same_run, play
-from tests.rl.envs import Toy, toys
+from tests.rl.toy_envs import Toy, toys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -19,8 +19,8 @@ from gymnasium.vector import AutoresetMode
 
 from reactorl.rl import EnvError, VectorEnv
 from tests.rl.comparing import assert_same
-from tests.rl.envs import Toy, every_space, toys
 from tests.rl.scripts import gone, kill, run_script, start_script
+from tests.rl.toy_envs import Toy, every_space, toys
 from tests.rl.troubles import Trouble
 
 if TYPE_CHECKING:

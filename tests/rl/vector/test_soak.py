@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from reactorl.rl import VectorEnv
-from tests.rl.envs import Toy, every_space
+from tests.rl.toy_envs import Toy, every_space
 from tests.rl.troubles import Trouble
 
 SECONDS = float(os.environ.get("REACTORL_SOAK_SECONDS", "600"))
