@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 Placement: TypeAlias = Literal["thread", "process"]
+PlacementOption: TypeAlias = Literal["thread", "process", "auto"]
 Trial: TypeAlias = "Callable[[Any], Iterator[float]]"
 
 WORTH_PROCESSES: Final = 800e-6

@@ -19,11 +19,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Final, Unpack
 
 import gymnasium as gym
-import numpy as np
-from gymnasium.vector import AutoresetMode
 
 from reactorl import (
     MultiOutput,
@@ -39,29 +37,28 @@ from reactorl.diagram import Graph, graph
 from reactorl.rl._public import public
 from reactorl.rl.checkpoint.registry import Records
 from reactorl.rl.envs.factory import Recipe, find_spec
-from reactorl.rl.envs.rules import Rules
 from reactorl.rl.envs.shard_factory import ShardFactory
 from reactorl.rl.flow.algorithm import ChecksRounds, FlowError, Spaces
-from reactorl.rl.flow.evaluation import Evaluated, Evaluation, EvaluationPlan
+from reactorl.rl.flow.evaluation import Evaluated, Evaluation, EvaluationPlan, play
 from reactorl.rl.flow.learner import Learner, LearnerPlan
 from reactorl.rl.flow.mailbox import Mailbox
 from reactorl.rl.flow.parameter_server import GivesGradients, GradientLearner, Server
 from reactorl.rl.flow.replay import Gather, Replay, ReplayConfig
 from reactorl.rl.flow.rollout import Rollout, RolloutPlan
 from reactorl.rl.flow.run import Driven, RunOptions
-from reactorl.rl.flow.scoring import Solo, play
-from reactorl.rl.flow.shard_envs import GreedyEnvs
+from reactorl.rl.flow.shard_envs import EvaluationEnvs
 from reactorl.rl.flow.task import Round
 from reactorl.rl.flow.trajectory import Trajectory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from reactorl import Program
     from reactorl.rl.checkpoint.registry import Data
     from reactorl.rl.envs.factory import Maker
+    from reactorl.rl.envs.placement import PlacementOption
     from reactorl.rl.envs.rules import Restart
-    from reactorl.rl.flow.algorithm import Algorithm, Array, State, Weights
+    from reactorl.rl.flow.algorithm import Algorithm, State, Weights
     from reactorl.rl.flow.trajectory import Episode
 
 ROUND: Final = msec(1)
@@ -129,9 +126,10 @@ class Flow:
     seed: int = 1
     env_kwargs: Mapping[str, Any] = field(default_factory=dict)
     parts: Mapping[str, type[Reactor]] = field(default_factory=dict)
-    placement: Literal["thread", "process", "auto"] = "auto"
-    env_timeout: float | None = None
-    env_restart: Restart = "never"
+    # Not compared: they decide where environments run, not what is computed.
+    placement: PlacementOption = field(default="auto", repr=False, compare=False)
+    env_timeout: float | None = field(default=None, repr=False, compare=False)
+    env_restart: Restart = field(default="never", repr=False, compare=False)
 
     # -- what follows from the description --------------------------------------------
 
@@ -160,13 +158,11 @@ class Flow:
     @cached_property
     def shards(self) -> ShardFactory:
         """Makes the environments of rollouts and evaluation."""
-        rules = Rules(
-            AutoresetMode.SAME_STEP, self.env_restart, timeout=self.env_timeout
-        )
         return ShardFactory(
             self.maker,
-            rules,
             self.placement,
+            timeout=self.env_timeout,
+            restart=self.env_restart,
             num_envs=self.num_envs // self.rollouts,
             num_shards=self.rollouts,
         )
@@ -218,6 +214,7 @@ class Flow:
             if not (isinstance(part, type) and issubclass(part, Reactor)):
                 msg = f"part {name!r} is {part!r}"
                 raise FlowError(msg, "A part is a reactor class.")
+        _ = self.shards  # checks placement, timeout and restart
         self.algorithm.check(self.spaces)
         if isinstance(self.algorithm, ChecksRounds):
             self.algorithm.check_round(self.steps, self.num_envs)
@@ -321,12 +318,13 @@ class Flow:
             drawn = {**maker.kwargs, "render_mode": "rgb_array"}
             maker = replace(maker, kwargs=drawn)
 
-        def choose(stages: Sequence[Solo]) -> Array:
-            rows = np.stack([stage.row for stage in stages])
-            return self.algorithm.act_best(weights, rows)
-
+        shards = ShardFactory(maker)
         return play(
-            lambda _: Solo(maker), choose, episodes=episodes, seed=seed, watch=watch
+            lambda count: EvaluationEnvs(shards, self.spaces, count, self.algorithm),
+            weights,
+            episodes=episodes,
+            seed=seed,
+            watch=watch,
         )
 
 
@@ -451,7 +449,7 @@ class Training(Reactor):
             count,
             flow.steps,
             flow.seed + EVALUATION_SEED,
-            lambda: GreedyEnvs(flow.shards, flow.spaces, count, flow.algorithm),
+            lambda: EvaluationEnvs(flow.shards, flow.spaces, count, flow.algorithm),
             weights,
             self.records,
         )

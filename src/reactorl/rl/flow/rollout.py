@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from reactorl import Input, Output, Reactor, param, reaction, shutdown, startup
 from reactorl.rl._public import public
 from reactorl.rl.checkpoint.registry import random_state, set_random_state
-from reactorl.rl.flow.shard_envs import ShardEnvs
+from reactorl.rl.flow.shard_envs import RolloutEnvs
 from reactorl.rl.flow.trajectory import Columns, Trajectory
 
 if TYPE_CHECKING:
@@ -56,7 +56,9 @@ class Rollout(Reactor):
     def setup(self) -> None:
         """Start a worker process, if the environments live in one."""
         plan = self.plan
-        self.envs: ShardEnvs | None = ShardEnvs(plan.shards, plan.spaces, plan.num_envs)
+        self.envs: RolloutEnvs | None = RolloutEnvs(
+            plan.shards, plan.spaces, plan.num_envs
+        )
         self.current = self.plan.weights
         self.sent: Trajectory | None = None
         self.sent_at = 0
@@ -68,7 +70,7 @@ class Rollout(Reactor):
         assert self.envs is not None
         self.envs.open()
         first = plan.env_seed + self.bank_index * plan.num_envs
-        self.envs.reset(range(first, first + plan.num_envs))
+        self.envs.reset({k: first + k for k in range(plan.num_envs)})
         saved = plan.records.enter(self.name, self)
         if saved is not None:
             self._load(saved)

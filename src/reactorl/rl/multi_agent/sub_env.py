@@ -21,6 +21,7 @@ from reactorl.rl.envs.timeout import unguarded
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from reactorl.rl.checkpoint.registry import Data
     from reactorl.rl.envs.commands import Operation
     from reactorl.rl.envs.errors import EnvError
     from reactorl.rl.envs.rules import Rules
@@ -217,6 +218,31 @@ class ParallelSubEnv(SubEnv):
         self._episode += 1
         agents = list(self._parallel.agents)
         return ParallelReset(observations, infos, agents, self._episode)
+
+    def save(self) -> Data:
+        """Return the state of the environment and of its restarts as plain data.
+
+        Agents of the last observations are given by their place among all agents.
+        """
+        if not self._can_restart:
+            return super().save()
+        place = {agent: k for k, agent in enumerate(self._parallel.possible_agents)}
+        seen = self._last.observations.items()
+        last = [[place[agent], observation] for agent, observation in seen]
+        return {
+            **super().save(),
+            "last": last,
+            "agents": [place[agent] for agent in self._last.agents],
+        }
+
+    def load(self, saved: Data) -> None:
+        """Restore a saved state; the environment must have been reset before."""
+        super().load(saved)
+        if self._can_restart and "last" in saved:
+            agents = self._parallel.possible_agents
+            seen = {agents[k]: observation for k, observation in saved["last"]}
+            present = [agents[k] for k in saved["agents"]]
+            self._last = Last(seen, present, self._episode)
 
     def step_deferred(self) -> ParallelStep:
         """Do the step that reports a deferred restart."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import gymnasium as gym
 import numpy as np
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from reactorl import Tag
     from reactorl.rl.envs.commands import Command
     from reactorl.rl.envs.observation_buffer import Space
-    from reactorl.rl.envs.placement import Placement
+    from reactorl.rl.envs.placement import PlacementOption
     from reactorl.rl.envs.rules import Restart
     from reactorl.rl.multi_agent.sub_env import AgentsDescription, ByAgent
 
@@ -89,7 +89,7 @@ class ParallelVectorEnv:
         *,
         autoreset_mode: str | AutoresetMode = AutoresetMode.DISABLED,
         workers: int | None = None,
-        placement: Placement | Literal["auto"] = "auto",
+        placement: PlacementOption = "auto",
         restart: Restart = "never",
         timeout: float | None = None,
         pin: bool = False,

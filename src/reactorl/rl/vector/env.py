@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import weakref
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import gymnasium as gym
 import numpy as np
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from reactorl.rl.envs.commands import Actions, Command, Description, Reply
     from reactorl.rl.envs.factory import Maker
     from reactorl.rl.envs.observation_buffer import Array
-    from reactorl.rl.envs.placement import Placement
+    from reactorl.rl.envs.placement import Placement, PlacementOption
     from reactorl.rl.envs.rules import Restart
     from reactorl.rl.envs.sub_env import Infos
     from reactorl.rl.vector.batch_log import BatchLog
@@ -107,7 +107,7 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         observation_mode: ObservationMode = "same",
         copy: bool = True,
         workers: int | None = None,
-        placement: Placement | Literal["auto"] = "auto",
+        placement: PlacementOption = "auto",
         restart: Restart = "never",
         timeout: float | None = None,
         check_nan: bool = False,

@@ -62,7 +62,7 @@ class ProcessShard:
         self.post(Describe())
         first_failure(list(self.collect().values()))
         if self._rules.sub_env is not None:  # results are messages, not arrays
-            self._own = SharedArrays([self], None, len(self.indices))
+            self._own = SharedArrays([self], None, max(self.indices) + 1)
 
     def post(self, command: Command) -> None:
         """Send a command to the process."""
