@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.trace.test_text import EXAMPLE
 
 from reactorl import Tag
 from reactorl.errors import TraceError
@@ -28,7 +29,6 @@ from reactorl.trace import (
 from reactorl.trace.counts import count
 from reactorl.trace.critical import critical_path
 from reactorl.trace.perfetto import write_perfetto
-from tests.unit.test_trace_text import EXAMPLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
