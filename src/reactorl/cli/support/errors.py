@@ -29,7 +29,7 @@ from reactorl.errors import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reactorl.lf.diagnostics import Report
+    from reactorl.lf import Report
 
 _OTHERS = (str(Path(reactorl.__file__).parent), "<frozen importlib")
 _SHOWN: list[BaseException] = []  # in full; the last one
