@@ -86,13 +86,14 @@ class Flags:
     def add_to(self, parser: argparse.ArgumentParser) -> None:
         """Add the flags to a parser, for shell completion."""
         for argument in self._app().assemble_argument_collection():
-            switch = argument.hint is bool
+            kind: dict[str, Any] = {"choices": argument.get_choices() or None}
+            if argument.hint is bool:
+                kind = {"action": "store_true"}
             parser.add_argument(
                 *argument.names,
                 dest=argument.field_info.name,
                 help=(argument.parameter.help or "").replace("%", "%%"),
-                **{"action": "store_true"} if switch else {},
-                **{"choices": choices} if (choices := argument.get_choices()) else {},
+                **kind,
             )
 
     def _app(self) -> App:
