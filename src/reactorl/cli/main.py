@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from reactorl._util.suggestions import did_you_mean
 from reactorl.cli.support.console import set_debug
+from reactorl.cli.support.streams import discard_stdout, prepare_streams
 from reactorl.cli.support.parser import Parser
 
 if TYPE_CHECKING:
@@ -84,15 +85,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         from reactorl.cli.support.run_options import normalised
 
         args = normalised(args)
-    parsed = _parsed(args)
-    if parsed.command is None:
-        make_parser()[0].print_help(sys.stderr)
-        return 2
     try:
+        parsed = _parsed(args)
+        if parsed.command is None:
+            make_parser()[0].print_help(sys.stderr)
+            return 2
         status: int = parsed.command(parsed)
         sys.stdout.flush()
     except BrokenPipeError:
-        _forget_stdout()
+        discard_stdout()
         return 1
     except KeyboardInterrupt:
         return 130
@@ -108,18 +109,27 @@ def entry() -> NoReturn:
 
     As in LF, threads that a program has started do not keep it alive.
     """
+    prepare_streams()
     if "_ARGCOMPLETE" in os.environ:
         from reactorl.cli.support.completion import complete
 
         complete()
-    status = main()
+    try:
+        status: object = main()
+    except SystemExit as end:
+        status = end.code
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:  # the output was short, and is flushed here only
+        discard_stdout()
+        status = status or 1
     from threading import current_thread, enumerate
 
     if any(t is not current_thread() and not t.daemon for t in enumerate()):
         sys.stdout.flush()
         sys.stderr.flush()
-        os._exit(status)
-    sys.exit(status)
+        os._exit(status if isinstance(status, int) else 0)
+    sys.exit(status)  # type: ignore[arg-type]
 
 
 def make_parser(wanted: str | None = None) -> tuple[Parser, dict[str, Parser]]:
@@ -195,14 +205,3 @@ class _Version(argparse.Action):
             number = "(not installed)"
         print(f"reactorl {number}")
         parser.exit()
-
-
-def _forget_stdout() -> None:
-    """Keep the interpreter from complaining that nobody reads stdout any more."""
-    try:
-        descriptor = sys.stdout.fileno()
-    except (OSError, ValueError):
-        return
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, descriptor)
-    os.close(nowhere)

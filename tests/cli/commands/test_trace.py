@@ -12,7 +12,7 @@ import pytest
 
 from reactorl import trace
 from reactorl.cli.main import main
-from reactorl.cli.support.tables import Table, plain
+from reactorl.cli.support.console import Table, plain_table
 
 if TYPE_CHECKING:
     Capture = pytest.CaptureFixture[str]
@@ -216,7 +216,7 @@ def test_a_terminal_gets_tables_from_rich(
 def test_what_a_terminal_would_obey_is_not_printed() -> None:
     table = Table("a\x1b[2J", ("x", "y"), [("\x07b", "1")], ["c\r"])
 
-    assert plain(table) == "a�[2J\n  x   y\n  �b  1\n  c�"
+    assert plain_table(table) == "a�[2J\n  x   y\n  �b  1\n  c�"
 
 
 @pytest.mark.parametrize(

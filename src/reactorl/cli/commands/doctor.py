@@ -18,12 +18,13 @@ from reactorl.cli.doctor.system_info import (
     python_facts,
     variables,
 )
-from reactorl.cli.support.console import coloured, paint
+from reactorl.cli.support.console import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reactorl.cli.doctor.advice import Advice, Facts
+    from reactorl.cli.support.console import Part
 
 DESCRIPTION = """\
 Print what matters in a bug report: versions, Python and its GIL, the extension,
@@ -67,8 +68,7 @@ def command(args: argparse.Namespace) -> int:
         everything = {**facts, "advice": [asdict(one) for one in found]}
         print(json.dumps(everything, indent=2))
     else:
-        for line in lines(facts, found, colours=coloured(sys.stdout)):
-            print(line)
+        say(*report(facts, found), stream=sys.stdout)
     return 1 if any(one.broken for one in found) else 0
 
 
@@ -116,27 +116,23 @@ def check_itself(seconds: float = 60) -> dict[str, Any]:
 # -- as text --
 
 
-def lines(facts: Facts, found: list[Advice], *, colours: bool) -> Iterator[str]:
-    """Yield the facts and the advice as lines for people."""
-
-    def painted(text: str, style: str) -> str:
-        return paint(text, style) if colours else text
-
+def report(facts: Facts, found: list[Advice]) -> Iterator[Part]:
+    """Yield the facts and the advice as styled text."""
     for title, rows in _sections(facts):
-        yield painted(title, "bold")
+        yield title, "bold"
         width = max(len(name) for name, _ in rows)
-        yield from (f"  {name:<{width}}  {value}" for name, value in rows)
-        yield ""
+        yield from (f"\n  {name:<{width}}  {value}" for name, value in rows)
+        yield "\n\n"
     if not found:
-        yield painted("nothing to improve", "bold green")
-        return
+        yield "nothing to improve\n", "bold green"
     for broken, title in ((True, "broken"), (False, "for full speed, and more")):
         some = [one for one in found if one.broken is broken]
         if some:
-            yield painted(title, "bold red" if broken else "bold")
+            yield f"{title}\n", "bold red" if broken else "bold"
         for one in some:
-            yield f"  - {one.what}"
-            yield f"    {painted('->', 'green')} {one.fix}"
+            yield f"  - {one.what}\n    "
+            yield "->", "green"
+            yield f" {one.fix}\n"
 
 
 def _sections(facts: Facts) -> Iterator[tuple[str, list[tuple[str, str]]]]:

@@ -113,7 +113,7 @@ def command(args: argparse.Namespace) -> int:
     for written in wrote:
         print(f"wrote {written}")
     if not wrote:
-        from reactorl.cli.support.tables import show_tables
+        from reactorl.cli.support.console import show_tables
         from reactorl.cli.support.trace_summary import summary
 
         name = str(path)

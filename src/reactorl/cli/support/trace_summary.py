@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from reactorl._util.formatting import format_nanoseconds
-from reactorl.cli.support.tables import Table
+from reactorl.cli.support.console import Table
 from reactorl.trace.counts import count
 from reactorl.trace.critical import critical_path
 
