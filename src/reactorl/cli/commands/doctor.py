@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``reactorl doctor``: what matters in a bug report, and what to do for full speed."""
+"""``reactorl doctor``: facts for a bug report, and advice for full speed."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     from reactorl.cli.support.console import Part
 
 DESCRIPTION = """\
-Print what matters in a bug report: versions, Python and its GIL, the extension,
-cores, packages, environment variables; run a tiny program on two workers twice
-and compare; and say what to do for full speed. Changes nothing.
+Print facts for a bug report: versions, Python and its GIL, the extension, cores,
+packages, environment variables; run a small program on two workers twice and
+compare the results; give advice for full speed. Changes nothing.
 """
 EPILOG = """\
 examples:
   reactorl doctor
   reactorl doctor --json > report.json
 
-exit status: 0, or 1 if something is broken.
+exit status: 0, or 1 if the installation is broken.
 """
 
 
@@ -48,14 +48,12 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "--json", action="store_true", help="print everything as JSON, for programs"
-    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(
         "--quick",
         action="store_true",
-        help="do not import packages to see which turn the GIL on (only "
-        "free-threaded Python does that at all)",
+        help="do not import packages to find those that turn the GIL on (on "
+        "free-threaded Python)",
     )
     parser.set_defaults(command=command)
 
@@ -89,7 +87,7 @@ def collect(*, quick: bool = False) -> Facts:
 
 
 def check_itself(seconds: float = 60) -> dict[str, Any]:
-    """Run a tiny program in another process; return what came of it.
+    """Run a small program in another process; return the outcome.
 
     Returns:
         ``ok``, and with it ``digest`` or ``problem``.
@@ -147,7 +145,7 @@ def _sections(facts: Facts) -> Iterator[tuple[str, list[tuple[str, str]]]]:
             ("extension", f"{extension} ({', '.join(how)})"),
             (
                 "self-check",
-                f"the same digest on 2, 2 and 1 workers ({check['digest'][:16]})"
+                f"same digest on 2, 2 and 1 workers ({check['digest'][:16]})"
                 if check["ok"]
                 else f"FAILED: {check['problem']}",
             ),
@@ -165,7 +163,7 @@ def _sections(facts: Facts) -> Iterator[tuple[str, list[tuple[str, str]]]]:
             ("build", ", ".join(kinds)),
             ("GIL", f"{'on' if python['gil'] else 'off'}: {python['why']}"),
             ("executable", python["executable"]),
-            ("processes", f"multiprocessing starts them by {python['start_method']}"),
+            ("processes", f"start method {python['start_method']}"),
         ],
     )
     limit = machine["cgroup_cores"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``--dashboard``: a page that shows a run, as long as it lasts."""
+"""``--dashboard``: a live page of a run, served while it lasts."""
 
 from __future__ import annotations
 

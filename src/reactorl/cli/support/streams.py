@@ -25,7 +25,7 @@ def prepare_streams() -> None:
 
 
 def escape_unencodable() -> None:
-    """Print characters that the encoding of stdout does not have as ``\\\\xb5``."""
+    """Print characters that are not in the encoding of stdout as escapes."""
     reconfigure = getattr(sys.stdout, "reconfigure", None)
     if reconfigure is not None:
         reconfigure(errors="backslashreplace")
@@ -36,7 +36,8 @@ def stdout_is_broken() -> bool:
     try:
         poll = select.poll()
         poll.register(sys.stdout.fileno(), 0)
-        return any(event & select.POLLERR for _, event in poll.poll(0))
+        broken = select.POLLERR | select.POLLHUP
+        return any(event & broken for _, event in poll.poll(0))
     except (OSError, ValueError):
         return False
 

@@ -17,7 +17,7 @@ from reactorl.cli.support.dashboard import shown
 from reactorl.cli.support.errors import explain, fail
 from reactorl.cli.support.progress import Display, Progress, table
 from reactorl.cli.support.reporting import leave_report
-from reactorl.cli.support.trace_writer import Keeper
+from reactorl.cli.support.trace_writer import TraceWriter
 from reactorl.rl.checkpoint.file import read_checkpoint, write_checkpoint
 from reactorl.rl.checkpoint.fingerprint import weights_digest
 from reactorl.rl.runs.directory import RunDirectory
@@ -214,11 +214,11 @@ class _Training:
     def _title(self) -> str:
         return f"{self.flow.name} on {self.directory.env_id}"
 
-    def _keeper(self) -> Keeper:
+    def _keeper(self) -> TraceWriter:
         """Return what keeps the trace and the times, of the rounds from here."""
         name = f"rounds-from-{self.kept + 1}.trace.gz"
         path, options = self.directory.path / name, self.options
-        return Keeper(path if options.trace else None, path if options.timing else None)
+        return TraceWriter(path if options.trace else None, path if options.timing else None)
 
     def _returns(self) -> Iterator[float]:
         """Yield what episodes came to before this process took over."""
