@@ -25,6 +25,7 @@ from reactorl._decl.timer import Timer, reset, shutdown, startup
 from reactorl._decl.watchdog import Watchdog, WatchdogControl
 from reactorl._program.elaborate import elaborate
 from reactorl._program.program import Program
+from reactorl.diagnostics import Diagnostic, Severity
 from reactorl.errors import (
     AccessError,
     BusyError,
@@ -78,6 +79,7 @@ __all__ = [
     "ContainmentError",
     "DeclarationError",
     "DelayError",
+    "Diagnostic",
     "Duration",
     "GlobalRandomError",
     "Hop",
@@ -102,6 +104,7 @@ __all__ = [
     "ReplayError",
     "Result",
     "Sample",
+    "Severity",
     "SharedValueError",
     "Tag",
     "Timer",

@@ -15,7 +15,9 @@ LAZY = set(reactorl._LAZY)
 # From the bottom; a row imports itself and rows above it in this list.
 ROWS = [
     {"_util"},
-    {"errors", "tag", "position", "_core"},
+    {"position", "tag", "_core"},
+    {"diagnostics"},
+    {"errors"},
     {"_decl"},
     {"_program", "trace"},
     {"_runtime"},

@@ -282,7 +282,7 @@ class Reactor(metaclass=ReactorType):
                 self._not_running()
 
     def _not_running(self) -> NoReturn:
-        msg = f"{self._label} does not run yet"
+        msg = f"{self._label or type(self).__name__} does not run yet"
         raise DeclarationError(
             msg,
             here(),

@@ -76,7 +76,7 @@ class Build:
         """
         shell = self.frame.as_shell()
         attach_references(shell, self.frame.node.params)
-        shell._label = "self"
+        shell._label = ""
         content = shell.__dict__
         content["_widths"] = self._own_widths
         content["_builder"] = self
@@ -111,7 +111,7 @@ class Build:
                 "Make another one.",
             )
         self._put(name, reactor, None, None, where, reactor)
-        reactor._label = f"self.{name}"
+        reactor._label = name
         return reactor
 
     def add_bank(
@@ -127,7 +127,7 @@ class Build:
         shell = self.frame.as_shell()
         count = evaluate_width(width, shell, f"bank {name}", where)
         handle = Bank(reactor, count, None, where)
-        handle._label = f"self.{name}"
+        handle._label = name
         self._put(name, reactor, count, each, where, handle)
         return handle
 
@@ -199,9 +199,9 @@ def _placed_handle(slot: Slot) -> object:
     if slot.bank_width is not None:
         bank: Bank[Any] = slot.handles[0]  # type: ignore[assignment]
         handle = Bank(bank._member, slot.bank_width, None, slot.where)
-        handle._label = f"self.{slot.name}"
+        handle._label = slot.name
         return handle
     child = cls.__new__(cls)
-    child._label = f"self.{slot.name}"
+    child._label = slot.name
     attach_references(child, slot.params[0])
     return child

@@ -10,7 +10,6 @@ from reactorl._program.levels import Precedence, precedence
 from reactorl._program.program import (
     ActionNode,
     ConnectionNode,
-    Doubt,
     ModeNode,
     PortNode,
     Program,
@@ -23,6 +22,7 @@ from reactorl._program.routes import roots
 
 if TYPE_CHECKING:
     from reactorl._program.faults import Faults
+    from reactorl.diagnostics import Diagnostic
 
 
 class Draft:
@@ -55,7 +55,7 @@ class Draft:
         self.reactions: list[ReactionNode] = []
         self.connections: list[ConnectionNode] = []
         self.stages = 0
-        self.warnings: dict[Doubt, None] = {}  # in order, each once
+        self.warnings: dict[Diagnostic, None] = {}  # in order, each once
 
     def freeze(self, faults: Faults) -> Program | None:
         """Return the finished Program; None if something was found wrong.

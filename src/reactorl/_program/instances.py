@@ -240,12 +240,14 @@ def explain_missing(
         return None
     listed = f"{name}.{missing}" if is_view else f"{name}.{(*ports, 'port')[0]}"
     element = f"{node.path}.{listed if is_view else name}"
-    fix = (
-        "list what it reads in sources and what it sets in effects, for example: "
-        f"@reaction(..., sources=[{listed}])"
+    return AccessError(
+        program.reaction_name(reaction.id),
+        element,
+        reaction.where,
+        "uses",
+        "list what it reads in sources and what it sets in effects, for example",
+        f"@reaction(..., sources=[{listed}])",
     )
-    title = program.reaction_name(reaction.id)
-    return AccessError(title, element, reaction.where, "uses", fix)
 
 
 def _child(program: Program, parent: int, name: str) -> ReactorNode | None:

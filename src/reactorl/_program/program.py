@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from reactorl._decl.reactor import Reactor
     from reactorl._program.levels import Precedence
+    from reactorl.diagnostics import Diagnostic
     from reactorl.diagram.picture import Graph
 
 NO_SCOPE: Final = -1
@@ -175,18 +176,6 @@ class ConnectionNode:
 
 
 @dataclass(frozen=True, slots=True)
-class Doubt:
-    """Something legal that is probably not meant, and where it is said."""
-
-    what: str
-    where: Position
-
-    def __str__(self) -> str:
-        """Return it as a line of text."""
-        return f"{self.where}: {self.what}"
-
-
-@dataclass(frozen=True, slots=True)
 class Program:
     """A legal program, ready to be planned, interpreted or drawn."""
 
@@ -199,7 +188,7 @@ class Program:
     watchdogs: tuple[WatchdogNode, ...]
     reactions: tuple[ReactionNode, ...]
     connections: tuple[ConnectionNode, ...]
-    warnings: tuple[Doubt, ...]
+    warnings: tuple[Diagnostic, ...]
     roots: Sequence[int] = field(compare=False, repr=False)
     """Channel -> the channel whose storage it shares (see ``routes``)."""
     order: Precedence = field(compare=False, repr=False)

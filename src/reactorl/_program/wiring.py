@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from reactorl._program import rules
 from reactorl._program.faults import FAULTS
-from reactorl._program.program import ConnectionNode, Doubt, ReactionNode
+from reactorl._program.program import ConnectionNode, ReactionNode
+from reactorl.diagnostics import Diagnostic, Severity
 from reactorl.errors import WidthError
 
 if TYPE_CHECKING:
@@ -315,7 +316,9 @@ class Wiring:
             f"{_listed(wire.sources)} has {left} channels and "
             f"{_listed(wire.targets)} has {right}: {effect}"
         )
-        self._draft.warnings.setdefault(Doubt(what, wire.where))
+        self._draft.warnings.setdefault(
+            Diagnostic(what, wire.where, severity=Severity.WARNING)
+        )
 
     def _channels(self, ref: PortRef, where: Position) -> list[int]:
         """Return the channels of ``ref``, in the order in which they are joined."""

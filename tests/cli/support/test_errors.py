@@ -141,7 +141,8 @@ def test_an_exception_of_a_body_is_short_and_full_with_debug(raises: str) -> Non
         status, full = on_a_pipe(*command)
         assert status == 1
         assert package in full
-        assert "fields of reactorl.ReactionError:\n  reaction = " in full
+        assert "fields of reactorl.ReactionError:\n" in full
+        assert "\n  reaction = " in full
         assert full.endswith(short)
 
 

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reactorl.cli.support.errors import show
-from reactorl.lf.diagnostics import Report, Severity
+from reactorl.diagnostics import Severity
+from reactorl.lf.diagnostics import Report
+from reactorl.lf.places import path_of
 
 if TYPE_CHECKING:
     import argparse
@@ -69,7 +71,7 @@ def _summary(report: Report, checked: int) -> str:
     warnings = _of(report, Severity.WARNING)
     counts = [count(n, what) for n, what in ((errors, "error"), (warnings, "warning"))]
     shown = ", ".join(c for c, n in zip(counts, (errors, warnings), strict=True) if n)
-    return f"{shown} in {count(_distinct(d.path for d in found), 'file')}"
+    return f"{shown} in {count(_distinct(path_of(d) for d in found), 'file')}"
 
 
 def _of(report: Report, severity: Severity) -> int:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from reactorl._util.files import atomic_writer
 from reactorl.cli.support.errors import show
-from reactorl.lf.diagnostics import Diagnostic, Report, Severity
+from reactorl.diagnostics import Diagnostic
+from reactorl.lf.diagnostics import Report, about_file
 from reactorl.lf.format.format import format_text
 from reactorl.lf.source import Source, read_source
 
@@ -91,7 +92,7 @@ def _files(paths: list[Path], report: Report) -> Iterator[Path]:
         found = list(_below(path))
         if not found:
             what = "the directory contains no .lf file"
-            report.add(Diagnostic(Severity.ERROR, what, path))
+            report.add(about_file(path, what))
         yield from found
 
 
@@ -122,7 +123,7 @@ def _file(path: Path, report: Report, *, check: bool, diff: bool) -> bool:
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         what = f"writing the file failed: {reason}"
-        report.add(Diagnostic(Severity.ERROR, what, path))
+        report.add(about_file(path, what))
         return False
     print(f"formatted {path}", file=sys.stderr)
     return True
@@ -147,7 +148,7 @@ def _stdin(report: Report, *, check: bool, diff: bool) -> bool:
         source = Source(path, data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         what = f"byte 0x{data[error.start]:02x} at offset {error.start} is not UTF-8"
-        report.add(Diagnostic(Severity.ERROR, what, path))
+        report.add(about_file(path, what))
         return False
     text = format_text(source, report)
     if text is None:

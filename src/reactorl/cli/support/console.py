@@ -73,8 +73,8 @@ def say(*parts: Part, stream: TextIO | None = None) -> None:
         from rich.text import Text
 
         pieces = [p if isinstance(p, tuple) else (p, "") for p in parts]
-        text = Text.assemble(*((printable(text), style) for text, style in pieces))
-        _console(stream).print(text, end="", soft_wrap=True)
+        styled = Text.assemble(*((printable(text), style) for text, style in pieces))
+        _console(stream).print(styled, end="", soft_wrap=True)
     else:
         text = plain(parts)
         stream.write(printable(text) if is_terminal(stream) else text)

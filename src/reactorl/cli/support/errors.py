@@ -43,15 +43,15 @@ _STYLES = {
 }
 """Styles of the parts of a diagnostic, by their role."""
 _LF_REMEDIES = {
-    "shared-value": "Change a copy, or declare the input mutable: 'mutable input' gives "
-    "each reaction a copy of its own.",
+    "shared-value": "Change a copy, or declare the input mutable: 'mutable input' "
+    "gives each reaction a copy of its own.",
 }
 """Remedies in terms of LF, by the code of a diagnostic."""
 _HIDDEN = (str(Path(reactorl.__file__).parent), "<frozen importlib")
 _DETAILED: list[BaseException] = []  # the last error that was printed in full
 REPORT = (
-    "This is a defect in reactorl or in a library it uses. 'reactorl --debug ...' shows "
-    "the traceback; please report it together with the output of 'reactorl doctor'."
+    "This is a defect in reactorl or in a library it uses. 'reactorl --debug ...' "
+    "shows the traceback; please report it with the output of 'reactorl doctor'."
 )
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds the main reactor that a TARGET on the command line denotes.
 
-``module:Class`` and ``file.py:Class`` name a Python class. For a ``file.py`` alone it is
-the one reactor that no other one contains, for a ``.lf`` file its main reactor, and for
-the directory of a training run the program of that training.
+``module:Class`` and ``file.py:Class`` name a Python class. For a ``file.py`` alone it
+is the one reactor that no other one contains, for a ``.lf`` file its main reactor, and
+for the directory of a training run the program of that training.
 """
 
 from __future__ import annotations
@@ -35,12 +35,8 @@ class TargetError(ReactorlError):
     """
 
     def __init__(self, what: str, remedy: str) -> None:
-        super().__init__(what, remedy)
-        self.what = what
-        self.remedy = remedy
-
-    def __str__(self) -> str:
-        return f"{self.what}. {self.remedy}"
+        super().__init__(what, remedy=remedy)
+        self.args = (what, remedy)
 
 
 @dataclass(frozen=True)
@@ -174,7 +170,7 @@ def _only(module: ModuleType, text: str) -> Target:
     )
 
 
-# -- LF files and training runs ------------------------------------------------------------------
+# -- LF files and training runs -------------------------------------------------------
 
 
 def _lf(path: Path) -> Target:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from reactorl import ReactorlError
@@ -10,6 +11,8 @@ from reactorl.rl._public import public
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from reactorl import Diagnostic
 
 __all__ = ["EnvError", "SharedStateError", "stamped"]
 
@@ -40,12 +43,12 @@ class EnvError(ReactorlError):
         trace: str = "",
         deed: str = "",
     ) -> None:
-        super().__init__(index, env, step, tag, what, trace, deed)
+        super().__init__(what)
+        self.args = (index, env, step, tag, what, trace, deed)
         self.index = index
         self.env = env
         self.step = step
         self.tag = tag
-        self.what = what
         self.trace = trace
         self.deed = deed
 
@@ -56,6 +59,11 @@ class EnvError(ReactorlError):
         )
         found.__cause__ = self.__cause__
         return found
+
+    @property
+    def diagnostic(self) -> Diagnostic:
+        """The error as data: which environment failed, when, and why."""
+        return replace(super().diagnostic, what=str(self))
 
     def __str__(self) -> str:
         when = f"in step {self.step}" if self.step else "before its first step"
@@ -118,30 +126,33 @@ class SharedStateError(ReactorlError):
         among: tuple[int, ...],
         first: tuple[tuple[int, int], ...],
     ) -> None:
-        super().__init__(alone, among, first)
+        super().__init__(_shared(alone, among, dict(first)), remedy=_UNSHARED)
+        self.args = (alone, among, first)
         self.alone = alone
         self.among = among
         self.first = first
 
-    def __str__(self) -> str:
-        steps = dict(self.first)
-        lines = []
-        if self.alone:
-            lines.append(
-                "not repeatable, even alone with one seed: "
-                f"{_listed(self.alone, steps)}"
-            )
-        if self.among:
-            lines.append(
-                "share hidden global state, and differ when others run between their "
-                f"steps: {_listed(self.among, steps)}"
-            )
-        return (
-            "environments "
-            + "; ".join(lines)
-            + ". Give each its own random generator and no module-level state, or use "
-            "placement='process' with as many workers as environments, and no check."
+
+_UNSHARED = (
+    "Give each its own random generator and no module-level state, or use "
+    "placement='process' with as many workers as environments, and no check."
+)
+
+
+def _shared(
+    alone: tuple[int, ...], among: tuple[int, ...], first: dict[int, int]
+) -> str:
+    found = []
+    if alone:
+        found.append(
+            f"not repeatable, even alone with one seed: {_listed(alone, first)}"
         )
+    if among:
+        found.append(
+            "share hidden global state, and differ when others run between their "
+            f"steps: {_listed(among, first)}"
+        )
+    return f"environments {'; '.join(found)}"
 
 
 def _listed(indices: tuple[int, ...], first: dict[int, int]) -> str:
