@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 DESCRIPTION = """\
 Show where two runs first diverge: the tag, the reaction and the port, with both
 values. A and B are trace files ('reactorl run FILE.lf --trace FILE',
-result.save_trace(FILE)) or directories of training runs. Training runs without
-a trace ('reactorl train ... --trace') are compared by their metrics and weights.
+result.save_trace(FILE)) or directories of training runs. Training runs that
+have no trace ('reactorl train ... --trace') are compared by their metrics and
+weights.
 
 Execution times are not compared.
 """

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from reactorl.cli.support.console import Part
 
 DESCRIPTION = """\
-Print facts for a bug report: versions, Python and its GIL, the extension, cores,
-packages, environment variables; run a small program on two workers twice and
-compare the results; give advice for full speed. Changes nothing.
+Print facts for a bug report: versions, Python and its GIL, the extension,
+cores, packages, environment variables; run a small program on two workers twice
+and compare the results; give advice for full speed. Changes nothing.
 """
 EPILOG = """\
 examples:

@@ -81,6 +81,7 @@ def fail(
         found = what.diagnostic
     else:
         found = Diagnostic(what, remedy=help) if isinstance(what, str) else what
+    show(getattr(what, "diagnostics", ()))  # of all files, if it is an LfError
     if found.where is not None:
         found = replace(found, what=f"{found.where}: {found.what}", where=None)
     head = (f"{prog}: ", _STYLES["where"])
@@ -106,11 +107,9 @@ def missing(packages: Sequence[str], command: str) -> Diagnostic | None:
     absent = [name for name in packages if find_spec(name) is None]
     if not absent:
         return None
-    verb = "is" if len(absent) == 1 else "are"
-    what = (
-        f"'reactorl {command}' requires {', '.join(absent)}, which {verb} not installed"
-    )
-    return Diagnostic(what, remedy="Install it: pip install 'reactorl[train]'")
+    what = f"'reactorl {command}' requires packages that are not installed: "
+    remedy = "Install them: pip install 'reactorl[train]'"
+    return Diagnostic(what + ", ".join(absent), remedy=remedy)
 
 
 def show(diagnostics: Iterable[Diagnostic], level: str = "warn") -> None:
