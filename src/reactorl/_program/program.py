@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from reactorl._decl.reactor import Reactor
     from reactorl._program.levels import Precedence
     from reactorl.diagnostics import Diagnostic
-    from reactorl.diagram.picture import Graph
 
 NO_SCOPE: Final = -1
 
@@ -198,18 +197,6 @@ class Program:
     def has_physical_action(self) -> bool:
         """Whether an idle program may still receive events (turns keepalive on)."""
         return any(action.physical for action in self.actions)
-
-    def graph(self, *, depth: int | None = None, expand_banks: bool = False) -> Graph:
-        """Return a picture; notebooks show it, ``str()`` is Mermaid, or ``save`` it.
-
-        Args:
-            depth: How many levels of reactors are open; None: all, or on a page as
-                many as are readable.
-            expand_banks: Whether all members of banks are drawn.
-        """
-        from reactorl.diagram.picture import graph  # what draws is above this layer
-
-        return graph(self, depth=depth, expand_banks=expand_banks)
 
     def channel_name(self, channel: int) -> str:
         """Return the full name of a channel: ``main.actor[3].out`` or ``….out[1]``."""

@@ -15,8 +15,8 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reactorl import analyze
 from reactorl._decl.reactor import Reactor
-from reactorl._program.elaborate import sketch
 from reactorl._program.program import Program
 from reactorl.errors import ReactorlError
 
@@ -149,10 +149,9 @@ def _only(module: ModuleType, text: str) -> Target:
     inner: set[type] = set()
     whole = []
     for name, cls in known.items():
-        try:
-            program, _ = sketch(cls)
-        except ReactorlError:
-            continue  # e.g. it requires parameters, so it is not a main reactor
+        program = analyze(cls).program
+        if program is None:
+            continue  # it needs parameters, for example: it is not a main reactor
         inner.update(node.cls for node in program.reactors[1:])
         whole.append(name)
     mains = [name for name in whole if known[name] not in inner]

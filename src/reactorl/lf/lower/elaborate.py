@@ -7,8 +7,8 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from reactorl._program.elaborate import examine
-from reactorl._program.faults import FAULTS, Faults
+from reactorl._program.elaborate import Analysis, analyze
+from reactorl._program.errors import PROGRAM_ERRORS
 from reactorl.errors import CausalityError, WidthError
 from reactorl.lf.lower.values import NotKnownError
 from reactorl.lf.places import SourcePosition, position
@@ -39,24 +39,22 @@ def elaborate_unit(
         pruned: Whether something was left out of the program. What is judged then is
             what does not depend on that: loops and widths.
     """
-    faults = Faults()
-    program = None
     try:
-        program = examine(lowering.reactor_class(unit), faults)
-    except FAULTS as refused:
-        faults.note(refused)
-    for error in faults:
+        found = analyze(lowering.reactor_class(unit))
+    except PROGRAM_ERRORS as refused:
+        found = Analysis(None, (refused,))
+    for error in found.errors:
         if isinstance(error, CausalityError):
             report.add(_placed(_loop(error), unit))
         elif isinstance(error, WidthError) or not (
             pruned or isinstance(error, NotKnownError)
         ):
             report.add(_placed(error.diagnostic, unit))
-    if program is None or pruned:
+    if found.program is None or found.errors or pruned:
         return None
-    for warning in program.warnings:
+    for warning in found.program.warnings:
         report.add(_placed(warning, unit))
-    return program
+    return found.program
 
 
 def _placed(diagnostic: Diagnostic, unit: ClassUnit) -> Diagnostic:

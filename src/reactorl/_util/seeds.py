@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Seeds: the only place where random streams are made.
 
-A reactor's seed depends on the run's seed and the reactor's full name, nothing else:
-adding, removing or moving another reactor changes nobody else's numbers.
+A reactor's seed depends only on the run's seed and the reactor's full name: adding,
+removing or moving another reactor does not change it.
 """
 
 from __future__ import annotations

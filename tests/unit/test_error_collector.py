@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Elaboration finds everything that is wrong at once; the first error is raised."""
+"""Elaboration finds all errors at once and raises the first."""
 
 from __future__ import annotations
 
@@ -16,13 +16,12 @@ from reactorl import (
     Timer,
     WidthError,
     WiringError,
+    analyze,
     bank,
     elaborate,
     param,
     reaction,
 )
-from reactorl._program.elaborate import examine
-from reactorl._program.faults import Faults
 from reactorl._program.text import digest
 
 
@@ -46,13 +45,10 @@ class Comb(Reactor):
 
 
 def found(main: type[Reactor]) -> list[str]:
-    faults = Faults()
-    program = examine(main, faults)
-    assert (program is None) == bool(faults)
-    return [type(error).__name__ for error in faults]
+    return [type(error).__name__ for error in analyze(main).errors]
 
 
-def test_the_first_error_is_raised_and_its_notes_tell_the_others() -> None:
+def test_first_error_is_raised_with_notes_for_the_others() -> None:
     class Main(Reactor):
         clock = Clock()
         a = Relay()
@@ -77,14 +73,12 @@ def test_every_loop_is_found_once() -> None:
             for one, other in ((0, 1), (1, 0), (2, 3), (3, 4), (4, 2), (4, 5)):
                 self.connect(self.rings[one].out, self.rings[other].inp)
 
-    faults = Faults()
-    assert examine(Main, faults) is None
+    loops = [e.cycle for e in analyze(Main).errors if isinstance(e, CausalityError)]
 
-    loops = [e.cycle for e in faults if isinstance(e, CausalityError)]
     assert [len(loop) for loop in loops] == [2, 3]
 
 
-def test_all_statements_of_one_reactor_are_judged() -> None:
+def test_all_statements_of_one_reactor_are_checked() -> None:
     class Main(Reactor):
         a = Relay()
         b = Relay()
@@ -99,14 +93,14 @@ def test_all_statements_of_one_reactor_are_judged() -> None:
     assert found(Main) == ["WiringError"] * 3
 
 
-def test_members_of_a_bank_make_one_mistake_together() -> None:
+def test_mistake_of_all_bank_members_is_reported_once() -> None:
     class Main(Reactor):
         clocks = bank(Clock(), width=100)
 
     assert found(Main) == ["DelayError"]
 
 
-def test_what_mentions_a_wrong_reactor_is_not_blamed() -> None:
+def test_reaction_that_lists_an_invalid_reactor_is_not_reported() -> None:
     class Main(Reactor):
         comb = Comb(width=-1)
         a = Relay()
@@ -118,7 +112,7 @@ def test_what_mentions_a_wrong_reactor_is_not_blamed() -> None:
     assert found(Main) == ["WidthError"]
 
 
-def test_a_width_that_cannot_be_inferred_spoils_nothing_else() -> None:
+def test_width_that_cannot_be_inferred_causes_no_other_errors() -> None:
     class Inner(Reactor):
         xs = MultiInput[int]()
         first = Output[int]()
@@ -140,7 +134,7 @@ def test_a_width_that_cannot_be_inferred_spoils_nothing_else() -> None:
     assert found(Main) == ["WidthError", "DelayError"]
 
 
-def test_circles_of_connections_are_all_found() -> None:
+def test_all_cycles_of_connections_are_found() -> None:
     class Short(Reactor):
         inp = Input[int]()
         out = Output[int]()
@@ -156,30 +150,58 @@ def test_circles_of_connections_are_all_found() -> None:
             self.connect(self.a.out, self.a.inp)
             self.connect(self.b.out, self.b.inp)
 
-    faults = Faults()
-    assert examine(Main, faults) is None
-    assert [str(e).count("main.a") for e in faults if isinstance(e, WiringError)] == [
-        4,
-        0,
-    ]
+    errors = analyze(Main).errors
+
+    assert all(isinstance(error, WiringError) for error in errors)
+    assert [str(error).count("main.a") for error in errors] == [4, 0]
 
 
-def test_a_program_without_faults_is_the_same_as_ever() -> None:
+def test_legal_program_equals_the_elaborated_one() -> None:
     class Main(Reactor):
         a = Relay()
         comb = Comb()
 
-    faults = Faults()
-    program = examine(Main, faults)
+    found = analyze(Main)
 
-    assert program is not None
-    assert not faults
-    assert digest(program) == digest(elaborate(Main))
+    assert found.program is not None
+    assert found.errors == ()
+    assert digest(found.program) == digest(elaborate(Main))
 
 
-def test_width_errors_name_the_place() -> None:
+def test_program_whose_only_errors_are_loops_is_complete() -> None:
+    class Main(Reactor):
+        a = Relay()
+
+        def build(self) -> None:
+            self.connect(self.a.out, self.a.inp)
+
+    found = analyze(Main)
+
+    assert [type(error) for error in found.errors] == [CausalityError]
+    assert found.program is not None
+    assert [node.path for node in found.program.reactors] == ["main", "main.a"]
+    assert len(found.program.connections) == 1
+
+
+def test_program_with_another_error_is_not_returned() -> None:
+    class Main(Reactor):
+        clock = Clock()
+        a = Relay()
+
+        def build(self) -> None:
+            self.connect(self.a.out, self.a.inp)
+
+    found = analyze(Main)
+
+    assert [type(error) for error in found.errors] == [DelayError, CausalityError]
+    assert found.program is None
+
+
+def test_width_errors_have_a_position() -> None:
     class Main(Reactor):
         comb = Comb(width=-1)
 
-    with pytest.raises(WidthError, match=r"test_faults\.py:\d+: .*-1, below zero"):
+    with pytest.raises(
+        WidthError, match=r"test_error_collector\.py:\d+: .*-1, below zero"
+    ):
         elaborate(Main)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What elaboration found wrong: it goes on where it can, to find all of it at once."""
+"""Errors of one elaboration, which continues where it can to find all of them."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ if TYPE_CHECKING:
 
     from reactorl.position import Position
 
-FAULTS: Final = (DeclarationError, ProgramError)
-"""What is noted where it is caught; anything else ends elaboration."""
+PROGRAM_ERRORS: Final = (DeclarationError, ProgramError)
+"""Errors that are collected; any other exception ends elaboration."""
 
 NO_REACTOR: Final = -1
-"""Stands for a class, or the whole program, where no one instance is at fault."""
+"""Stands for a class, or the whole program, where no single instance is at fault."""
 
 
-class Faults:
-    """Errors of one elaboration, in the order in which they were found.
+class ErrorCollector:
+    """Errors in the order in which they were found.
 
-    All instances of a class make the same mistake: only the first one's counts.
+    All instances of a class make the same mistake, so only the first one's is kept.
     """
 
     def __init__(self) -> None:
         self._errors: list[DeclarationError | ProgramError] = []
         self._first: dict[tuple[type, Position], int] = {}
 
-    def note(
+    def add(
         self, error: DeclarationError | ProgramError, reactor: int = NO_REACTOR
     ) -> None:
         """Add an error.
 
         Args:
-            error: What is wrong.
+            error: The error.
             reactor: Id of the instance at which it was found.
         """
         if error.where is not None:
@@ -49,10 +49,3 @@ class Faults:
 
     def __bool__(self) -> bool:
         return bool(self._errors)
-
-    def as_error(self) -> DeclarationError | ProgramError:
-        """Return the first error; its notes tell the others."""
-        first, *others = self._errors
-        for other in others:
-            first.add_note(f"Also: {other}")
-        return first

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table of programs that must be refused."""
+"""The table of illegal programs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from reactorl import (
     startup,
     state,
 )
-from reactorl.testing.illegal import Illegal, Relay, Wire, ring
+from tests.programs.illegal import Illegal, Relay, Wire, ring
 
 if TYPE_CHECKING:
     from collections.abc import Callable

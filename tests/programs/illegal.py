@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that must be refused, each with the error that says why.
+"""Illegal programs, each with the error that elaboration must raise.
 
-Each is a function, because some are refused as soon as their class is created.
+Each is a function, because some are rejected as soon as their class is created.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Illegal:
-    """A program that must be refused.
+    """An illegal program.
 
     Attributes:
-        name: What is wrong with it.
+        name: The rule that it breaks.
         make: Makes the main reactor's class; may raise already.
         error: The error to expect.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Program while it is being written: the same tables, still growing."""
+"""A Program under construction: the same tables, still growing."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from reactorl._program.program import (
 from reactorl._program.routes import roots
 
 if TYPE_CHECKING:
-    from reactorl._program.faults import Faults
+    from reactorl._program.errors import ErrorCollector
     from reactorl.diagnostics import Diagnostic
 
 
-class Draft:
+class ProgramBuilder:
     """Tables of a Program under construction; an id is a length at append time."""
 
     __slots__ = (
@@ -57,21 +57,20 @@ class Draft:
         self.stages = 0
         self.warnings: dict[Diagnostic, None] = {}  # in order, each once
 
-    def freeze(self, faults: Faults) -> Program | None:
-        """Return the finished Program; None if something was found wrong.
+    def freeze(self, errors: ErrorCollector) -> Program | None:
+        """Return the finished Program; None if there are errors.
 
-        Connections without delay that form a circle, and reactions that wait for each
-        other, are found now.
+        Causality loops, and cycles of connections without delay, are found now.
         """
-        program = self.unjudged()
-        shared = roots(program, faults)
-        order = None if shared is None else precedence(program, shared, faults)
-        if faults or shared is None or order is None:
+        program = self.without_order()
+        shared = roots(program, errors)
+        order = None if shared is None else precedence(program, shared, errors)
+        if errors or shared is None or order is None:
             return None
         return replace(program, roots=shared, order=order)
 
-    def unjudged(self) -> Program:
-        """Return the tables as they are, without the order in which things happen."""
+    def without_order(self) -> Program:
+        """Return the tables as they are, without an order of reactions."""
         return Program(
             reactors=tuple(self.reactors),
             ports=tuple(self.ports),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The objects that run: made anew from a Program for each run, parents first.
 
-A host supplies what ports, actions, modes and watchdogs are in its runtime; this file
+A factory makes ports, actions, modes and watchdogs as its runtime has them; this file
 puts them where reactions look for them, in the instance's own dictionary.
 """
 
@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from reactorl._program.collector import collector_paused
+from reactorl._decl.reactor import prototype
+from reactorl._util.gc_pause import gc_paused
 from reactorl.errors import AccessError
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     )
 
 
-class Host(Protocol):
+class ViewFactory(Protocol):
     """A runtime, as far as instances need it."""
 
     def context(self, node: ReactorNode) -> Context:
@@ -74,7 +75,7 @@ class BankView:
 
 
 def instantiate(
-    program: Program, host: Host, into: list[Reactor] | None = None
+    program: Program, factory: ViewFactory, into: list[Reactor] | None = None
 ) -> list[Reactor]:
     """Return new running reactors, by id, each with parameters, views and state.
 
@@ -83,10 +84,10 @@ def instantiate(
     user's runs, so that a caller can tear them down if a ``setup()`` fails.
     """
     instances = [] if into is None else into
-    with collector_paused():
-        instances.extend(_bare(node, host) for node in program.reactors)
-        _show_own(program, host, instances)
-        _show_children(program, host, instances)
+    with gc_paused():
+        instances.extend(_bare(node, factory) for node in program.reactors)
+        _show_own(program, factory, instances)
+        _show_children(program, factory, instances)
         for instance in instances:
             for state in type(instance).__reactor__.states:
                 setattr(instance, state.name, state.initial(instance))
@@ -95,27 +96,22 @@ def instantiate(
     return instances
 
 
-def _show_own(program: Program, host: Host, instances: list[Reactor]) -> None:
+def _show_own(program: Program, factory: ViewFactory, instances: list[Reactor]) -> None:
     """Give each reactor its own ports, actions, modes and watchdogs."""
     for port in program.ports:
-        setattr(instances[port.reactor], port.name, host.port(port.reactor, port))
+        setattr(instances[port.reactor], port.name, factory.port(port.reactor, port))
     for action in program.actions:
-        setattr(instances[action.reactor], action.name, host.action(action))
+        setattr(instances[action.reactor], action.name, factory.action(action))
     for mode in program.modes:
-        setattr(instances[mode.reactor], mode.name, host.mode(mode))
+        setattr(instances[mode.reactor], mode.name, factory.mode(mode))
     for watchdog in program.watchdogs:
-        setattr(instances[watchdog.reactor], watchdog.name, host.watchdog(watchdog))
+        setattr(instances[watchdog.reactor], watchdog.name, factory.watchdog(watchdog))
 
 
-def _bare(node: ReactorNode, host: Host) -> Reactor:
-    cls = node.cls
-    instance = cls.__new__(cls)
+def _bare(node: ReactorNode, factory: ViewFactory) -> Reactor:
+    instance = prototype(node.cls, node.params, bank_index=node.bank_index)
     instance._node = node
-    instance._context = host.context(node)
-    for name, value in node.params.items():
-        setattr(instance, f"_p_{name}", value)
-    if node.bank_index is not None and "bank_index" not in node.params:
-        instance.bank_index = node.bank_index
+    instance._context = factory.context(node)
     return instance
 
 
@@ -135,7 +131,9 @@ def _listed_ports(reaction: ReactionNode) -> Iterator[int]:
     yield from reaction.effect_ports
 
 
-def _show_children(program: Program, host: Host, instances: list[Reactor]) -> None:
+def _show_children(
+    program: Program, factory: ViewFactory, instances: list[Reactor]
+) -> None:
     """Give each reactor those contained ports that its reactions list."""
     views: dict[int, ChildView] = {}  # child's id -> its view in its parent
     for reaction in program.reactions:
@@ -149,7 +147,7 @@ def _show_children(program: Program, host: Host, instances: list[Reactor]) -> No
             if view is None:
                 view = _show(program.reactors[port.reactor], instances, views)
             if not hasattr(view, port.name):
-                setattr(view, port.name, host.port(reaction.reactor, port))
+                setattr(view, port.name, factory.port(reaction.reactor, port))
     banks = {
         node.id - (node.bank_index or 0): node
         for node in (program.reactors[child] for child in views)

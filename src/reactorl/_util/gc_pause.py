@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Making many objects that all stay: the garbage collector would search in vain."""
+"""Pausing the garbage collector while many long-lived objects are made."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def collector_paused() -> Iterator[None]:
+def gc_paused() -> Iterator[None]:
     """Keep the cyclic garbage collector from running; without effect if it is off.
 
-    The objects of a large program all stay alive, so each pass over them would be
-    wasted, a fifth of the time in all. Reference counting goes on as always.
+    The objects of a large program all stay alive, so every pass over them is wasted: a
+    fifth of the time in all. Reference counting is not affected.
     """
     if not gc.isenabled():
         yield
