@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from reactorl.rl import VectorEnv
-from tests.rl.envs import Toy
+from tests.rl.toy_envs import Toy
 
 Seen = dict[int, list[tuple[str, int]]]
 

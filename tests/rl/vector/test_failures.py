@@ -14,7 +14,7 @@ from gymnasium.vector import AutoresetMode
 
 from reactorl.rl import EnvError, VectorEnv
 from tests.rl.comparing import assert_same, assert_same_run, play
-from tests.rl.envs import Reuser
+from tests.rl.toy_envs import Reuser
 from tests.rl.troubles import Trouble
 
 if TYPE_CHECKING:
@@ -24,14 +24,14 @@ PLACEMENTS: list[Any] = ["thread", "process"]
 STEP_KINDS = {
     "step": "ValueError: bad step",
     "exit": "SystemExit: 3",
-    "nan": "NaN in the observation",
-    "nan reward": "NaN in the reward",
-    "shape": r"shape \(3,\), where \(2,\) was due",
-    "dtype": "type float64, where int64 was due",
-    "structure": "where a dict of 'a', 'b' was due",
-    "no dict": "where a dict of 'a', 'b' was due",
+    "nan": "observation must not contain NaN",
+    "nan reward": "reward must not contain NaN",
+    "shape": r"shape \(2,\), got \(3,\)",
+    "dtype": "dtype int64, got float64",
+    "structure": "must be a dict of 'a', 'b'",
+    "no dict": "must be a dict of 'a', 'b'",
     "reward": "much",
-    "info": "an info that is a list",
+    "info": "info must be a dict, got list",
     "four values": "not enough values to unpack",
 }
 
@@ -119,8 +119,8 @@ def test_the_first_by_index_is_told(envs: VectorEnv) -> None:
     ("kind", "match"),
     [
         ("reset", "KeyError: 'cannot be reset'"),
-        ("nan reset", "NaN in the observation"),
-        ("info reset", "an info that is a int"),
+        ("nan reset", "observation must not contain NaN"),
+        ("info reset", "info must be a dict, got int"),
     ],
 )
 def test_a_failed_reset_is_told(envs: VectorEnv, kind: str, match: str) -> None:

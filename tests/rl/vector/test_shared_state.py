@@ -110,12 +110,16 @@ def test_one_that_shares_with_nobody_is_fine() -> None:
 
 
 def test_those_that_are_not_even_repeatable_alone_are_named() -> None:
-    with pytest.raises(SharedStateError, match=r"not repeatable.*: 0 \(from step 1\)"):
+    with pytest.raises(
+        SharedStateError, match=r"not reproducible.*: 0 \(from step 1\)"
+    ):
         VectorEnv([Unrepeatable, Decent], check=True)
 
 
 def test_those_that_use_numpys_global_generator_unseeded_are_named() -> None:
-    with pytest.raises(SharedStateError, match=r"not repeatable.*: 1 \(.*, 2 \(") as e:
+    with pytest.raises(
+        SharedStateError, match=r"not reproducible.*: 1 \(.*, 2 \("
+    ) as e:
         VectorEnv([Decent, UnseededRandom, UnseededRandom], check=True)
     assert e.value.alone == (1, 2)
     assert e.value.among == ()

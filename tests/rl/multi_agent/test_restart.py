@@ -314,5 +314,5 @@ def test_a_runner_is_restarted_too() -> None:
 
 
 def test_there_is_no_other_restart() -> None:
-    with pytest.raises(ValueError, match="restart is 'often'; it is one of never"):
+    with pytest.raises(ValueError, match=r"restart must be one of never.*got 'often'"):
         ParallelVectorEnv(Auction, 2, restart="often")  # type: ignore[arg-type]

@@ -27,9 +27,10 @@ from gymnasium.wrappers import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reactorl.rl import VectorEnv, lengths
+from reactorl.rl import VectorEnv
+from reactorl.rl.envs import adaptive_dispatch as lengths
 from tests.rl.comparing import assert_same, assert_same_run, play, play_sync
-from tests.rl.envs import ACTION_SPACES, Reuser, Toy, every_space, toys
+from tests.rl.toy_envs import ACTION_SPACES, Reuser, Toy, every_space, toys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -257,7 +258,7 @@ def test_only_long_steps_are_handed_out_one_by_one(
         envs.reset(seed=1)
         for _ in range(8):
             envs.step([1] * 9)
-        host: Any = envs._host
+        host: Any = envs._backend
 
         assert (host._step._way is not host._command) is long
         # What is received instead of returned comes the same way.

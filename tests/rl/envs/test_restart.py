@@ -114,7 +114,7 @@ def test_who_waits_in_a_process_that_is_killed_is_reset_and_others_are_cut_off(
     envs.step(NOTHING)
     envs.reset(options={"reset_mask": np.array([False, True])})
     assert ends(envs.step(NOTHING)) == [True, False]
-    (before,) = envs._host.pids  # type: ignore[attr-defined]
+    (before,) = envs._backend.pids  # type: ignore[attr-defined]
     kill(before)
 
     if mode is AutoresetMode.NEXT_STEP:
@@ -139,7 +139,7 @@ def test_who_waits_and_is_not_reset_when_its_process_is_killed_is_told_later() -
     envs.reset(seed=1)
     envs.step(NOTHING)
     assert ends(envs.step(NOTHING)) == [True, True]
-    kill(envs._host.pids[0])  # type: ignore[attr-defined]
+    kill(envs._backend.pids[0])  # type: ignore[attr-defined]
     _, info = envs.reset(options={"reset_mask": np.array([False, True])})
     assert whose(info) == [1]
 
@@ -161,7 +161,7 @@ def test_stepping_on_after_an_end_is_refused_after_a_loss_as_before_it() -> None
     envs.reset(seed=1)
     envs.step(NOTHING)
     envs.step(NOTHING)
-    kill(envs._host.pids[0])  # type: ignore[attr-defined]
+    kill(envs._backend.pids[0])  # type: ignore[attr-defined]
 
     with pytest.raises(EnvError, match=r"ended.*reset_mask"):
         envs.step(NOTHING)

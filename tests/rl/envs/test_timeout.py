@@ -243,4 +243,4 @@ def test_an_environment_that_waits_in_c_is_named(
     envs.close()
 
     (record,) = caplog.records
-    assert record.getMessage().startswith("environment 1 (Sleeper), at step 1, has")
+    assert record.getMessage().startswith("environment 1 (Sleeper), step 1, has")

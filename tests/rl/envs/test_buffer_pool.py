@@ -17,7 +17,7 @@ from reactorl.rl import VectorEnv
 from reactorl.rl.envs.arrays import SPARES
 from reactorl.rl.envs.buffer_pool import HOME, BufferPool
 from tests.rl.comparing import assert_same
-from tests.rl.envs import toys
+from tests.rl.toy_envs import toys
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -154,7 +154,7 @@ def test_who_may_need_the_last_observations_gives_none_away(
         envs.async_reset(seed=1)
         envs.recv()
 
-        assert envs._lending.place() == HOME
+        assert envs._buffers.free() == HOME
 
 
 def test_small_batches_are_copied() -> None:
@@ -164,15 +164,15 @@ def test_small_batches_are_copied() -> None:
 
 def test_a_batch_comes_back_from_any_thread() -> None:
     lending = BufferPool([np.zeros(8), np.zeros(8)])
-    batches = [lending.lend(lending.place()) for _ in range(2)]
-    assert lending.place() == HOME
+    batches = [lending.lend(lending.free()) for _ in range(2)]
+    assert lending.free() == HOME
 
     thread = threading.Thread(target=batches.clear)
     thread.start()
     thread.join()
     gc.collect()
 
-    assert lending.place() == 1
+    assert lending.free() == 1
 
 
 def test_a_batch_is_lent_once_while_another_thread_gives_back() -> None:
@@ -188,7 +188,7 @@ def test_a_batch_is_lent_once_while_another_thread_gives_back() -> None:
     thread = threading.Thread(target=drop)
     thread.start()
     for turn in range(3000):
-        place = lending.place()
+        place = lending.free()
         if place != HOME:
             batch = lending.lend(place)
             batch[0] = turn
@@ -199,4 +199,4 @@ def test_a_batch_is_lent_once_while_another_thread_gives_back() -> None:
     thread.join()
     dropped.clear()
 
-    assert lending.place() == 1
+    assert lending.free() == 1

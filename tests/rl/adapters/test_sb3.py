@@ -17,8 +17,8 @@ from gymnasium.wrappers.vector import RecordEpisodeStatistics
 
 from reactorl.rl import EnvError, VectorEnv
 from tests.rl.comparing import assert_same
-from tests.rl.envs import Reuser, Toy
 from tests.rl.short import Lazy, short_cart_pole
+from tests.rl.toy_envs import Reuser, Toy
 
 pytest.importorskip(
     "stable_baselines3", reason="needs Torch, which is tested on the GIL Python alone"

@@ -20,7 +20,7 @@ from gymnasium.wrappers import vector as wrappers
 
 from reactorl.rl import EnvError, VectorEnv
 from tests.rl.comparing import assert_same, assert_same_run, play
-from tests.rl.envs import Toy, toys
+from tests.rl.toy_envs import Toy, toys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -118,7 +118,7 @@ def test_what_is_not_there_is_an_attribute_error(envs: VectorEnv) -> None:
 
 
 def test_a_wrong_number_of_values_is_refused(envs: VectorEnv) -> None:
-    with pytest.raises(ValueError, match="2 values for 3 environments"):
+    with pytest.raises(ValueError, match="values must have 3 items, got 2"):
         envs.set_attr("mark", [1, 2])
 
 

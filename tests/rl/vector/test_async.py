@@ -242,14 +242,18 @@ def test_a_restart_in_a_pool_ends_the_episode() -> None:
 @pytest.mark.parametrize(
     ("act", "error", "match"),
     [
-        (lambda e: e.recv(), RuntimeError, r"a batch has 2 .* 0 are on their way"),
-        (lambda e: e.send([0], [7]), ValueError, "env_id 7 is not below 4"),
-        (lambda e: e.send([0, 0], [1]), ValueError, "2 actions for 1 environments"),
+        (lambda e: e.recv(), RuntimeError, "a batch has 2 .* 0 have been sent"),
+        (lambda e: e.send([0], [7]), ValueError, "env_id must be below 4, got 7"),
+        (
+            lambda e: e.send([0, 0], [1]),
+            ValueError,
+            r"actions must have 1 items, .*got 2",
+        ),
         (lambda e: e.send([0, 0], [1, 1]), ValueError, "environment 1 has been sent"),
         (
             lambda e: (e.async_reset(), e.step([0] * 4)),
             RuntimeError,
-            r"4 environments are on their way; recv\(\) them first",
+            r"4 environments have been sent .*recv\(\) them first",
         ),
     ],
 )
@@ -263,9 +267,9 @@ def test_bad_use_is_refused(act: Any, error: type[Exception], match: str) -> Non
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ({"batch_size": 0}, "batch_size is 0; a batch has from 1 to 4"),
-        ({"batch_size": 5}, "batch_size is 5; a batch has from 1 to 4"),
-        ({"batch_size": 2, "batching": "lucky"}, "batching is 'lucky'"),
+        ({"batch_size": 0}, "batch_size must be from 1 to num_envs=4, got 0"),
+        ({"batch_size": 5}, "batch_size must be from 1 to num_envs=4, got 5"),
+        ({"batch_size": 2, "batching": "lucky"}, "got 'lucky'"),
     ],
 )
 def test_bad_options_are_refused(options: Any, match: str) -> None:
@@ -274,11 +278,11 @@ def test_bad_options_are_refused(options: Any, match: str) -> None:
 
 
 def test_recordings_that_do_not_fit_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ReplayError, match="6 environments in batches of 2, the vec"):
+    with pytest.raises(ReplayError, match="got 6 in batches of 2"):
         VectorEnv("CartPole-v1", 4, batch_size=2, replay=BatchLog(6, 2))
     path = tmp_path / "batches.json"
     path.write_text("{}")
-    with pytest.raises(ReplayError, match=r"batches\.json is no recording"):
+    with pytest.raises(ReplayError, match=r"batches\.json must be a batch log"):
         BatchLog.load(path)
 
 

@@ -19,8 +19,8 @@ from gymnasium.vector import AutoresetMode
 
 from reactorl.rl import EnvError, VectorEnv
 from tests.rl.comparing import assert_same
-from tests.rl.envs import Toy, every_space, toys
 from tests.rl.scripts import gone, kill, run_script, start_script
+from tests.rl.toy_envs import Toy, every_space, toys
 from tests.rl.troubles import Trouble
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def pids(envs: VectorEnv) -> list[int]:
-    found: list[int] = envs._host.pids  # type: ignore[attr-defined]
+    found: list[int] = envs._backend.pids  # type: ignore[attr-defined]
     return found
 
 
@@ -71,7 +71,7 @@ def test_who_was_at_work_is_told() -> None:
     envs.set_attr("length", 99)
     envs.step([0] * 3)
 
-    with pytest.raises(EnvError, match="environment 1 was at work") as raised:
+    with pytest.raises(EnvError, match="environment 1 was running") as raised:
         envs.step([0] * 3)
 
     assert raised.value.index == 0
@@ -188,7 +188,7 @@ def test_an_environment_that_always_kills_its_process_is_given_up() -> None:
     makers = [Trouble, SuicidalReset]
     envs = VectorEnv(makers, placement="process", workers=1, restart="recreate")
 
-    with pytest.raises(EnvError, match="environment 1 was at work"):
+    with pytest.raises(EnvError, match="environment 1 was running"):
         envs.reset(seed=1)
 
     envs.close()
@@ -291,7 +291,7 @@ def test_a_program_that_forgets_to_close_leaves_nothing(tmp_path: Path) -> None:
             envs.reset(seed=1)
             envs.step([0, 1])
             keep.append(envs)
-        print("pids", *envs._host.pids, flush=True)
+        print("pids", *envs._backend.pids, flush=True)
         """,
         tmp_path / "forgetful.py",
     )
@@ -312,7 +312,7 @@ STEPPING = """
     envs = VectorEnv("CartPole-v1", 4, placement="{placement}", workers=2)
     envs.reset(seed=1)
     try:
-        print(*getattr(envs._host, "pids", []), flush=True)
+        print(*getattr(envs._backend, "pids", []), flush=True)
         while True:
             envs.step([0, 1, 0, 1])
     except KeyboardInterrupt:
@@ -442,7 +442,7 @@ def test_functions_that_cannot_be_sent_are_told_with_a_remedy() -> None:
 
 
 def test_functions_that_do_not_arrive_are_told_with_a_remedy() -> None:
-    with pytest.raises(EnvError, match="does not arrive in another process") as raised:
+    with pytest.raises(EnvError, match="cannot be loaded in another process") as raised:
         VectorEnv([Toy, Stranger()], placement="process", workers=2)
 
     assert raised.value.index == 1

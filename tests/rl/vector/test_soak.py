@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from reactorl.rl import VectorEnv
-from tests.rl.envs import Toy, every_space
+from tests.rl.toy_envs import Toy, every_space
 from tests.rl.troubles import Trouble
 
 SECONDS = float(os.environ.get("REACTORL_SOAK_SECONDS", "600"))
@@ -77,7 +77,7 @@ def test_memory_stays_flat(placement: Any) -> None:
                 short.reset(seed=1)
                 short.close()
         gc.collect()
-        processes = [p for e in vectors for p in getattr(e._host, "pids", [])]
+        processes = [p for e in vectors for p in getattr(e._backend, "pids", [])]
         memory.append(resident_kib() + sum(map(resident_kib, processes)))
 
     for envs in vectors:
