@@ -8,10 +8,10 @@ import re
 from typing import TYPE_CHECKING
 
 from benchmarks.evidence import command, environments
-from benchmarks.evidence.engines import ENGINES
-from benchmarks.evidence.environments import SetUpError, places
-from benchmarks.evidence.measuring import Case
-from benchmarks.runtime.facts import gil_is_on
+from benchmarks.engines import ENGINES
+from benchmarks.harness.environments import SetUpError, places
+from benchmarks.harness.turns import Case
+from benchmarks.harness.facts import gil_is_on
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -104,7 +104,7 @@ def test_changed_code_is_measured_again(
 ) -> None:
     bench(tmp_path)
     before = contents(tmp_path)
-    monkeypatch.setattr("benchmarks.evidence.plan.workload_digest", lambda name: "new")
+    monkeypatch.setattr("benchmarks.harness.plan.workload_digest", lambda name: "new")
 
     bench(tmp_path)
 
@@ -129,7 +129,7 @@ def test_a_failing_engine_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(
-        "benchmarks.evidence.workload.Workload.params_of",
+        "benchmarks.harness.workload.Workload.params_of",
         lambda self, case, effort: {"size": "no number"},
     )
 

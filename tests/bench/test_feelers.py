@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchmarks.runtime import measure
-from benchmarks.runtime.measure import CALM, SAMPLE, Feelers
+from benchmarks.harness.process import CALM, SAMPLE, Feelers
 
 if TYPE_CHECKING:
     import pytest

@@ -18,12 +18,12 @@ from xml.etree import ElementTree
 import pytest
 
 from benchmarks.evidence import page
-from benchmarks.evidence.claims import Claim
-from benchmarks.evidence.command import write_page
-from benchmarks.evidence.outcome import headline
-from benchmarks.evidence.plots import Plot, draw
-from benchmarks.evidence.store import Store
-from benchmarks.runtime.results import Spread
+from benchmarks.harness.claims import Claim
+from benchmarks.harness.command import write_page
+from benchmarks.harness.outcome import headline
+from benchmarks.harness.plots import Plot, draw
+from benchmarks.harness.store import Store
+from benchmarks.harness.results import Spread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

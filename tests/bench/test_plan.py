@@ -6,17 +6,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchmarks.evidence import plan as planning
-from benchmarks.evidence.environments import Place
-from benchmarks.evidence.plan import make_plan, nothing_is_done
-from benchmarks.evidence.workloads import NAMES, load
+from benchmarks.harness.environments import Place
+from benchmarks.harness.plan import make_plan, nothing_is_done
+from benchmarks.workloads import NAMES, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import pytest
 
-    from benchmarks.evidence.plan import Plan, Turn
-    from benchmarks.evidence.workload import Effort
+    from benchmarks.harness.plan import Plan, Turn
+    from benchmarks.harness.workload import Effort
 
 ENGINES = ["ours-ft", "plain", "ray-actors", "ray-cgraph"]
 FACTS = {"version": "3.11.7", "packages": {"numpy": "2.4.6", "pip": "25"}}

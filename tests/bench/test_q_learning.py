@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.evidence.outcome import Outcome, job_of
-from benchmarks.evidence.workloads import load
-from benchmarks.runtime.job import Measurement
-from benchmarks.runtime.results import Results
+from benchmarks.harness.outcome import Outcome, job_of
+from benchmarks.workloads import load
+from benchmarks.harness.measurement import Measurement
+from benchmarks.harness.results import Results
 
 UPDATE = 0.5
 

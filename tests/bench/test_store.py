@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.evidence import command
-from benchmarks.evidence.store import Store, StoreError
+from benchmarks.harness.store import Store, StoreError
 
 SAMPLE = Path(__file__).parent / "sample"
 ONE = "measurements/actors--empty-2--plain--0.json"

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks.evidence.watches import make_watch
-from benchmarks.evidence.workload import Pace
-from benchmarks.runtime.watch import digest
+from benchmarks.harness.watch import make_watch
+from benchmarks.harness.workload import Pace
+from benchmarks.harness.watch import digest
 
 if TYPE_CHECKING:
-    from benchmarks.runtime.watch import Slice
+    from benchmarks.harness.watch import Slice
 
 
 def test_a_training_is_timed_in_slices_of_equal_length() -> None:

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from benchmarks.evidence.engines import ENGINES
-from benchmarks.evidence.environments import SetUpError, here
-from benchmarks.evidence.measuring import Case, EnvShard
-from benchmarks.evidence.outcome import must_compare
-from benchmarks.evidence.plan import make_plan
-from benchmarks.evidence.workloads import NAMES, implementation, load
+from benchmarks.engines import ENGINES
+from benchmarks.harness.environments import SetUpError, here
+from benchmarks.harness.turns import Case, EnvShard
+from benchmarks.harness.outcome import must_compare
+from benchmarks.harness.plan import make_plan
+from benchmarks.workloads import NAMES, implementation, load
 
 PAIRS = [(name, engine) for name in NAMES for engine in load(name).engines]
 PLENTY = 1 << 40
@@ -140,7 +140,7 @@ def test_where_there_is_no_pygame_every_case_can_do_without(
 ) -> None:
     import sys
 
-    from benchmarks.evidence.workloads.agents import spread
+    from benchmarks.workloads.agents import spread
 
     for name in [name for name in sys.modules if name.partition(".")[0] == "pygame"]:
         monkeypatch.delitem(sys.modules, name)

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The games, as they come and as they are usually prepared for learning.
+
+Without preparation a game is what the paper had, ``Pong-v4``: an action is repeated for
+2 to 4 frames at random, and what is seen is the screen in colour. Prepared, it is
+repeated for 4 frames, and what is seen are the last four of such pictures, 84x84 in
+grey. Nothing is random there, neither the number of frames of doing nothing at the
+start nor whether an action is taken up, so that engines which draw their random numbers
+in another way still play the same games.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from benchmarks.harness.engine import Engine
+
+FRAMES = 4
+STACKED = 4
+SIZE = 84
+STICKY = 0.0
+NOOPS = 0
+OURS, GYMNASIUM = "ours", "gymnasium"
+
+
+def prepared_for(params: dict[str, Any], engine: Engine) -> dict[str, Any]:
+    """Return params that say which wrapper prepares frames.
+
+    Ours, for us, for the limits, and where there is no other: Gymnasium's needs OpenCV,
+    which has no wheel for free-threaded CPython. All others use Gymnasium's.
+    """
+    ours = engine.name.startswith(("ours", "free")) or engine.free_threaded
+    return {**params, "wrapper": OURS if ours else GYMNASIUM}
+
+
+def make_game(params: dict[str, Any]) -> Any:  # noqa: ANN401
+    """Return a game."""
+    import ale_py
+    import gymnasium
+
+    gymnasium.register_envs(ale_py)
+    make = partial(
+        gymnasium.make,
+        f"ALE/{params['game']}-v5",
+        repeat_action_probability=STICKY,
+        full_action_space=False,
+    )
+    if not params["prepared"]:
+        return make(frameskip=(2, 5))
+    preparation: Any
+    stack: Any
+    if params["wrapper"] == OURS:
+        from reactorl.rl.wrappers.atari import AtariPreprocessing as preparation
+        from reactorl.rl.wrappers.frame_stack import FrameStack as stack
+    else:
+        from gymnasium.wrappers import AtariPreprocessing as preparation
+        from gymnasium.wrappers import FrameStackObservation as stack
+    game = preparation(
+        make(frameskip=1), noop_max=NOOPS, frame_skip=FRAMES, screen_size=SIZE
+    )
+    # Zeros before the first frame, as AtariVectorEnv has them.
+    return stack(game, STACKED, padding_type="zero")
