@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A deadline with a fallback: better a simple action in time than a good one too late.
+"""A deadline with a fallback action for a policy that is too slow.
 
-A deadline compares the wall clock with the tag when the reaction would start. To show
-both outcomes at will, the first two runs take extreme deadlines: in a fast run the wall
-clock is far behind the tags, so an hour is never missed, and zero always is. The third
-run is in real time. There the machine decides, and a recording keeps what it decided.
+A deadline compares the wall clock with the tag when the reaction is about to start. To
+show both outcomes reliably, the first two runs use extreme deadlines: one hour is never
+missed, zero always is. The third run is in real time, so whether a deadline is missed
+depends on the machine; the recording stores it and the replay repeats it.
 
 Run it: ``python examples/deadline_fallback.py``
 """
@@ -32,7 +32,7 @@ class Camera(Reactor):
 
     @reaction(tick, effects=[frame])
     def shoot(self) -> None:
-        """Take a picture."""
+        """Send the next frame number."""
         self.frame.set(self.count)
         self.count += 1
 
@@ -46,30 +46,30 @@ class Policy(Reactor):
 
     @reaction(frame, effects=[action], deadline=budget)
     def infer(self) -> None:
-        """Decide, if there is time."""
+        """Compute the action; runs only if the deadline is met."""
         self.action.set(f"steer by frame {self.frame.value}")
 
     @infer.deadline_handler
     def fall_back(self) -> None:
-        """Runs in place of the body, at the same tag, with the same rights."""
+        """Runs instead of ``infer`` at the same tag, with the same access to ports."""
         self.action.set("brake")
 
 
 class Motor(Reactor):
-    """Does what it is told."""
+    """Prints the actions it receives."""
 
     action = Input[str]()
     quiet: bool = param(default=False)
 
     @reaction(action)
     def act(self) -> None:
-        """Obey."""
+        """Print the action with its time."""
         if not self.quiet:
             print(f"  {self.elapsed // msec(1):2} ms  {self.action.value}")
 
 
 class Robot(Reactor):
-    """Camera, policy, motor."""
+    """Connects a camera, a policy and a motor."""
 
     budget: int = param(msec(2))
     quiet: bool = param(default=False)
@@ -78,13 +78,13 @@ class Robot(Reactor):
     motor = Motor(quiet=quiet)
 
     def build(self) -> None:
-        """Connect them in a row."""
+        """Connect camera to policy and policy to motor."""
         self.connect(self.camera.frame, self.policy.frame)
         self.connect(self.policy.action, self.motor.action)
 
 
 def main() -> None:
-    """Run with all the time in the world, with none, and with what there is."""
+    """Run with a deadline of one hour, of zero, and of 50 us in real time."""
     print("in time:")
     run(Robot(budget=hours(1)), fast=True, timeout=msec(10))
     print("too late:")

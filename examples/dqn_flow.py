@@ -12,9 +12,7 @@ Run it: ``python examples/dqn_flow.py`` (needs ``reactorl[train]``)
 import jax
 import numpy as np
 
-from reactorl.rl.algorithms.dqn import DQN
-from reactorl.rl.flow.flow import Flow, Run
-from reactorl.rl.flow.replay import ReplayConfig
+from reactorl.rl import DQN, Flow, ReplayConfig, Run
 
 FLOW = Flow(
     "CartPole-v1",

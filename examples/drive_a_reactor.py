@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Drive a reactor from a plain loop: put inputs in, run a tag, take outputs out.
+"""Drive a reactor from a plain loop: set inputs, run one tag, get outputs.
 
-The reactor is a small environment, the loop is the agent. The calling thread runs the
-reactions itself, so a step costs no hand-over to another thread.
+The reactor is a small environment and the loop is the agent. The calling thread runs
+the reactions itself, so a step does not switch threads.
 
 Run it: ``python examples/drive_a_reactor.py``
 """
@@ -11,7 +11,7 @@ from reactorl import Input, Output, Reactor, drive, msec, param, reaction, state
 
 
 class Corridor(Reactor):
-    """Walk from cell 0 to the last cell, on a slippery floor; each step costs one."""
+    """A slippery corridor from cell 0 to the last cell; each step has reward -1."""
 
     action = Input[int]()
     observation = Output[int]()
@@ -24,7 +24,7 @@ class Corridor(Reactor):
 
     @reaction(action, effects=[observation, reward, done])
     def step(self) -> None:
-        """Move by -1 or 1 unless the floor is too slippery."""
+        """Move by -1 or 1, or slip and stay."""
         if self.random.random() >= self.slip:
             self.cell = max(0, self.cell + self.action.value)
         self.observation.set(self.cell)
@@ -34,7 +34,7 @@ class Corridor(Reactor):
 
 
 def main() -> None:
-    """Walk right until the end is reached."""
+    """Walk right until the episode ends."""
     total = 0.0
     with drive(Corridor(length=5), seed=3) as corridor:
         while True:
@@ -42,7 +42,7 @@ def main() -> None:
             total += outputs.reward
             time = corridor.tag.time // msec(1)
             print(f"{time:3} ms: in cell {outputs.observation}")
-            if "done" in outputs:  # only outputs that were set are there
+            if "done" in outputs:  # contains only outputs that were set
                 break
     print(f"return {total:.0f}, {corridor.result.reactions} reactions")
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The smallest program that does something: one reactor, three reactions, one timer.
+"""A first program: one reactor, three reactions, one timer.
 
-In a fast run logical time jumps from tag to tag, so these two seconds take none.
+In a fast run the runtime does not wait for the wall clock between tags, so these two
+logical seconds take no real time.
 
 Run it: ``python examples/hello.py``
 """
@@ -10,7 +11,7 @@ from reactorl import Reactor, Timer, msec, reaction, run, sec, shutdown, startup
 
 
 class Hello(Reactor):
-    """Says something at the start, twice a second, and at the end."""
+    """Prints at the start, twice a second, and at the end."""
 
     tick = Timer(offset=msec(500), period=msec(500))
 

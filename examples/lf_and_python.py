@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lingua Franca and Python in one program: reactors of both, connected.
+"""Lingua Franca and Python in one program: connected reactors of both.
 
-``reactorl.lf.load`` returns the reactor classes of a ``.lf`` file (here one of those
-beside this file; no Java, no build). They are classes like any other: contained by a
-reactor written in Python, connected to others, given parameters, extended. Notice that
-the bank of LF's workers is fed by a source in Python, that a subclass in Python reads
-what LF's body has set, and that the runs are the same for any number of workers.
+``reactorl.lf.load`` returns the reactor classes of a ``.lf`` file, without Java or a
+build. They are ordinary reactor classes: a reactor written in Python can contain them,
+connect them, set their parameters and extend them. Here a source and a sink in Python
+are connected to a bank of workers in LF, and the trace is bit-identical for any number
+of workers.
 
 Run it: ``python examples/lf_and_python.py``
 """
@@ -30,7 +30,7 @@ pipeline = reactorl.lf.load(Path(__file__).parent / "lf" / "pipeline.lf")
 
 
 class Primes(Reactor):
-    """Sends the next prime to each worker, every ten milliseconds. Written here."""
+    """Sends the next prime to each worker, every ten milliseconds."""
 
     width: int = param(3)
     tasks = MultiOutput[int](width)
@@ -39,7 +39,7 @@ class Primes(Reactor):
 
     @reaction(tick, effects=[tasks])
     def send(self) -> None:
-        """Find as many primes as there are workers."""
+        """Find one prime per worker."""
         for channel in range(self.width):
             self.last += 1
             while any(self.last % d == 0 for d in range(2, self.last)):
@@ -48,21 +48,21 @@ class Primes(Reactor):
 
 
 class Show(Reactor):
-    """Prints what LF's workers made of it: who, and the square. Written here, too."""
+    """Prints the squares that the workers computed, with their indices."""
 
     done = MultiInput[tuple[int, int]]()
     quiet: bool = param(default=False)
 
     @reaction(done)
     def show(self) -> None:
-        """Handle the results of a tag."""
-        found = ", ".join(f"worker {who}: {n}" for who, n in self.done.values())
+        """Print the results of one tag."""
+        found = ", ".join(f"worker {index}: {n}" for index, n in self.done.values())
         if not self.quiet:
             print(f"{self.elapsed // msec(1):2} ms  {found}")
 
 
 class Main(Reactor):
-    """A source and a sink in Python, around a bank of reactors in LF."""
+    """Connects a bank of reactors in LF to a source and a sink in Python."""
 
     width: int = param(3)
     quiet: bool = param(default=False)
@@ -71,13 +71,13 @@ class Main(Reactor):
     show = Show(quiet=quiet)
 
     def build(self) -> None:
-        """Connect them; what is called ``task`` and ``done`` there is so here."""
+        """Connect them; ``task`` and ``done`` are the ports declared in LF."""
         self.connect(self.primes.tasks, self.workers.task)
         self.connect(self.workers.done, self.show.done, after=msec(5))
 
 
 def main() -> None:
-    """Run it, and then on more workers."""
+    """Run the program, then compare 1, 2 and 4 workers."""
     run(Main, fast=True, timeout=msec(25))
     digests = {
         run(

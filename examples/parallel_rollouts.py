@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parallel rollouts that learn: the cross-entropy method on CartPole.
+"""Parallel rollouts written as reactors: the cross-entropy method on CartPole.
 
-A ``Search`` proposes one linear policy per environment. Each ``Rollout`` plays with the
-policy it got, and the search moves towards those that did best::
+A ``Search`` proposes one linear policy per environment. Each ``Rollout`` runs episodes
+with its policy, and the search moves its distribution towards the best policies::
 
-    search --candidates, after=0--> rollout[0..n) --score--> search
+    search --candidates, after=0--> rollout[0..n) --returns--> search
 
-Candidates arrive one microstep later: that is what makes a round. Rollouts of a round
-depend on nothing but their candidate, so they run in parallel, in whatever order the
-machine likes. What is learned is the same bits for any number of workers.
+Candidates arrive one microstep later, which starts the next iteration. The rollouts of
+an iteration depend only on their candidates, so they run in parallel and in any order.
+The result is bit-identical for any number of workers.
 
 Run it: ``python examples/parallel_rollouts.py`` (needs ``reactorl[rl]``)
 """
@@ -32,35 +32,35 @@ from reactorl import (
     state,
 )
 
-EPISODES = 2  # that each candidate plays
-ELITE = 4  # how many of the best are followed
+EPISODES = 2  # per candidate
+ELITE = 4  # number of best candidates that the distribution is fitted to
 
 
 class Rollout(Reactor):
-    """Plays episodes in an environment of its own."""
+    """Runs episodes in its own environment."""
 
     candidate = Input[Any]()
-    score = Output[float]()
+    mean_return = Output[float]()
     env: Any = state(None)
 
     @reaction(startup)
     def open(self) -> None:
-        """Make the environment; its seed follows from the run's and this name."""
+        """Make the environment; its seed is derived from the run's seed."""
         self.env = gym.make("CartPole-v1", max_episode_steps=200)
         self.env.reset(seed=self.seed)
 
-    @reaction(candidate, effects=[score])
-    def play(self) -> None:
-        """Play with one policy: push right if the weighted sum is positive."""
+    @reaction(candidate, effects=[mean_return])
+    def run_episodes(self) -> None:
+        """Evaluate one policy: push right if the weighted sum is positive."""
         total = 0.0
         for _ in range(EPISODES):
-            seen, over = self.env.reset()[0], False
-            while not over:
-                push = int(self.candidate.value @ seen > 0)
-                seen, reward, fell, timeout, _ = self.env.step(push)
-                over = fell or timeout
+            observation, done = self.env.reset()[0], False
+            while not done:
+                action = int(self.candidate.value @ observation > 0)
+                observation, reward, terminated, truncated, _ = self.env.step(action)
+                done = terminated or truncated
                 total += reward
-        self.score.set(total / EPISODES)
+        self.mean_return.set(total / EPISODES)
 
     def teardown(self) -> None:
         """Runs at the very end, also after an error."""
@@ -69,17 +69,17 @@ class Rollout(Reactor):
 
 
 class Search(Reactor):
-    """A normal distribution of policies that follows its elite."""
+    """A normal distribution of policies, fitted to the best candidates."""
 
     width: int = param()
-    rounds: int = param()
+    iterations: int = param()
     report: list[float] = param()
 
-    scores = MultiInput[float]()
+    returns = MultiInput[float]()
     candidates = MultiOutput[Any](width)
 
     def setup(self) -> None:
-        """Begin with no preference."""
+        """Start with a standard normal distribution."""
         self.mean, self.deviation = np.zeros(4), np.ones(4)
 
     @reaction(startup, effects=[candidates])
@@ -87,18 +87,18 @@ class Search(Reactor):
         """Propose the first policies."""
         self.propose()
 
-    @reaction(scores, effects=[candidates])
+    @reaction(returns, effects=[candidates])
     def improve(self) -> None:
-        """Learn from a round; then the next one, or the end."""
-        scores = np.array(self.scores.values())  # by channel, whoever was first
-        elite = self.tried[np.argsort(-scores, kind="stable")[:ELITE]]
+        """Fit the distribution to the elite; start the next iteration, if any."""
+        returns = np.array(self.returns.values())  # ordered by channel
+        elite = self.tried[np.argsort(-returns, kind="stable")[:ELITE]]
         self.mean, self.deviation = elite.mean(axis=0), elite.std(axis=0) + 0.05
-        self.report.append(float(scores.mean()))
-        if len(self.report) < self.rounds:
+        self.report.append(float(returns.mean()))
+        if len(self.report) < self.iterations:
             self.propose()
 
     def propose(self) -> None:
-        """Draw a policy for each rollout, from this reactor's own generator."""
+        """Sample a policy for each rollout from this reactor's own generator."""
         noise = self.np_random.standard_normal((self.width, 4))
         self.tried = self.mean + self.deviation * noise
         for index, policy in enumerate(self.tried):
@@ -106,31 +106,31 @@ class Search(Reactor):
 
 
 class Training(Reactor):
-    """One search and a bank of rollouts."""
+    """Connects one search to a bank of rollouts."""
 
     width: int = param(16)
-    rounds: int = param(5)
+    iterations: int = param(5)
     report: list[float] = param()
 
-    search = Search(width=width, rounds=rounds, report=report)
+    search = Search(width=width, iterations=iterations, report=report)
     rollout = bank(Rollout, width=width)
 
     def build(self) -> None:
-        """Connect them as in the picture above."""
+        """Connect them as drawn above."""
         self.connect(self.search.candidates, self.rollout.candidate, after=0)
-        self.connect(self.rollout.score, self.search.scores)
+        self.connect(self.rollout.mean_return, self.search.returns)
 
 
 def main() -> None:
-    """Train with one worker and with several, and compare everything that happened."""
+    """Train with 1, 2 and 4 workers, and compare the traces."""
     digests = []
     for workers in (1, 2, 4):
-        scores: list[float] = []
-        training = Training(report=scores)
+        returns: list[float] = []
+        training = Training(report=returns)
         result = run(training, workers=workers, seed=7, fast=True, trace="values")
         digests.append(result.digest)
-    print(f"{len(scores)} rounds, {result.reactions} reactions")
-    print(f"the mean return is more than twice as high: {scores[-1] > 2 * scores[0]}")
+    print(f"{len(returns)} iterations, {result.reactions} reactions")
+    print(f"the mean return has more than doubled: {returns[-1] > 2 * returns[0]}")
     print(f"1, 2, 4 workers: {len(set(digests))} digest")
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Events from outside: a thread schedules a physical action; a recording repeats it.
+"""Events from another thread: physical actions, recording and replay.
 
-When an event arrives is decided by the wall clock, once. From there on everything is
-determined, so a recorded run can be replayed exactly. In a replay all events come from
-the recording: what the thread schedules then is ignored.
+A physical action gets its tag from the wall clock when it is scheduled. After that the
+run is deterministic, so a recording of these tags can be replayed exactly. In a replay
+all physical events come from the recording; events scheduled by the thread are ignored.
 
 Run it: ``python examples/physical_input.py``
 """
@@ -25,7 +25,7 @@ from reactorl import (
 
 
 class Keyboard(Reactor):
-    """Sends on what somebody types; a thread plays that somebody."""
+    """Sends the keys that a thread types."""
 
     key = PhysicalAction[str]()
     out = Output[str]()
@@ -33,19 +33,19 @@ class Keyboard(Reactor):
 
     @reaction(startup, effects=[key])
     def begin(self) -> None:
-        """Start typing."""
+        """Start the thread."""
         self.typist = threading.Thread(target=self.type)
         self.typist.start()
 
     def type(self) -> None:
-        """Schedule events from another thread than the workers'."""
+        """Schedule events; runs in a thread that is not a worker."""
         for character in "tags\n":
             self.key.schedule(0, character)
             threading.Event().wait(0.005)
 
     @reaction(key, effects=[out])
     def pressed(self) -> None:
-        """Runs at the tag that the wall clock gave the event."""
+        """Runs at the tag that the event got from the wall clock."""
         self.out.set(self.key.value)
 
     def teardown(self) -> None:
@@ -55,7 +55,7 @@ class Keyboard(Reactor):
 
 
 class Screen(Reactor):
-    """Collects characters; a timer ticks in between, for good measure."""
+    """Collects characters into a line; a timer runs concurrently."""
 
     char = Input[str]()
     blink = Timer(0, msec(2))
@@ -64,12 +64,12 @@ class Screen(Reactor):
 
     @reaction(blink)
     def cursor(self) -> None:
-        """Blink."""
+        """Count a tick of the timer."""
         self.blinks += 1
 
     @reaction(char)
     def show(self) -> None:
-        """Add a character; the end of the line ends the program."""
+        """Append a character; a newline ends the program."""
         if self.char.value != "\n":
             self.line += self.char.value
             return
@@ -78,18 +78,18 @@ class Screen(Reactor):
 
 
 class Terminal(Reactor):
-    """Keyboard and screen."""
+    """Connects a keyboard to a screen."""
 
     keyboard = Keyboard()
     screen = Screen()
 
     def build(self) -> None:
-        """Connect them."""
+        """Connect the two."""
         self.connect(self.keyboard.out, self.screen.char)
 
 
 def main() -> None:
-    """Record a run and replay it, with another number of workers."""
+    """Record a run and replay it with another number of workers."""
     live = run(Terminal, record=True, trace=True)
     assert live.recording is not None
     print(f"{len(live.recording.events)} physical events recorded")

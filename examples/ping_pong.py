@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two reactors that answer each other, and why one connection has a delay.
+"""A feedback loop between two reactors, and why one connection needs a delay.
 
-Without it each would have to run before the other at one tag, and the program would be
-refused. With ``after=0`` the answer arrives at the next microstep: later, though no
-time passes.
+Without the delay each reactor would have to run before the other at one tag, and the
+program would be rejected. With ``after=0`` the value arrives at the next microstep of
+the same time.
 
 Run it: ``python examples/ping_pong.py``
 """
@@ -31,7 +31,7 @@ class Ping(Reactor):
 
     @reaction(startup, effects=[out])
     def serve(self) -> None:
-        """Set the first ball in motion."""
+        """Send the first ball."""
         self.out.set(1)
 
     @reaction(ball, effects=[out])
@@ -43,7 +43,7 @@ class Ping(Reactor):
 
 
 class Pong(Reactor):
-    """Returns every ball at the tag at which it comes."""
+    """Returns every ball at the tag at which it arrives."""
 
     ball = Input[int]()
     out = Output[int]()
@@ -57,19 +57,19 @@ class Pong(Reactor):
 
     @reaction(shutdown)
     def report(self) -> None:
-        """Tell how it went."""
+        """Print the number of hits."""
         print(f"pong hit {self.hits} balls")
 
 
 class Game(Reactor):
-    """Ping against Pong; the program ends when no ball is on its way."""
+    """Ping against Pong; the program ends when no event is left."""
 
     delayed: bool = param(default=True)
     ping = Ping(count=3)
     pong = Pong()
 
     def build(self) -> None:
-        """Connect the two, both ways."""
+        """Connect the two in both directions."""
         self.connect(self.ping.out, self.pong.ball)
         self.connect(self.pong.out, self.ping.ball, after=0 if self.delayed else None)
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A bank of stages in a row, each a logical millisecond after the one before.
+"""A pipeline: a chain of stages in a bank, with a logical delay between them.
 
-Because of the delay the stages work on different items at one tag, so as many workers
-as there are stages have something to do. What comes out does not depend on how many
-there are: the digests of the traces are the same.
+Because of the delay the stages process different items at one tag, so they can run on
+as many workers as there are stages. The output does not depend on the number of
+workers: the digests of the traces are equal.
 
 Run it: ``python examples/pipeline.py``
 """
@@ -32,7 +32,7 @@ class Source(Reactor):
 
     @reaction(tick, effects=[out])
     def send(self) -> None:
-        """Send the next number, as long as there is one."""
+        """Send the next number until ``count`` is reached."""
         if self.sent < self.count:
             self.sent += 1
             self.out.set(self.sent)
@@ -46,25 +46,25 @@ class Stage(Reactor):
 
     @reaction(x, effects=[y])
     def work(self) -> None:
-        """Handle one item."""
+        """Process one item."""
         self.y.set(self.x.value * 10 + self.bank_index)
 
 
 class Sink(Reactor):
-    """Prints what arrives, and when."""
+    """Prints each result with its time."""
 
     x = Input[int]()
     quiet: bool = param(default=False)
 
     @reaction(x)
     def show(self) -> None:
-        """Handle one result."""
+        """Print one result."""
         if not self.quiet:
             print(f"{self.elapsed // msec(1)} ms: {self.x.value}")
 
 
 class Pipeline(Reactor):
-    """Source, stages, sink."""
+    """Connects a source, the stages and a sink."""
 
     width: int = param(3)
     quiet: bool = param(default=False)
@@ -73,7 +73,7 @@ class Pipeline(Reactor):
     sink = Sink(quiet=quiet)
 
     def build(self) -> None:
-        """Connect each to the next: both sides are lists of ports, joined in pairs."""
+        """Connect each stage to the next: the two lists of ports are paired up."""
         self.connect(
             [self.source.out, self.stages.y],
             [self.stages.x, self.sink.x],

@@ -15,8 +15,7 @@ import jax
 import numpy as np
 
 from reactorl import Program
-from reactorl.rl.algorithms.impala import IMPALA
-from reactorl.rl.flow.flow import Flow
+from reactorl.rl import IMPALA, Flow
 
 ALGORITHM = IMPALA(hidden=(32,))  # makes up for weights that are older
 

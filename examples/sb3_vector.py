@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stable-Baselines3 on our vector environment: one line changes, no bit does.
+"""Stable-Baselines3 on our vector environment, with bit-identical weights.
 
-``SB3VecEnv`` steps environments on all cores, in threads or in processes, and is a
-``VecEnv`` like any other. What PPO learns on it is what it learns on SB3's own
-``DummyVecEnv``, for any number of workers.
+``SB3VecEnv`` is a ``VecEnv`` that steps environments on all cores, in threads or in
+processes. PPO learns the same weights on it as on SB3's own ``DummyVecEnv``, for any
+number of workers.
 
 Run it: ``python examples/sb3_vector.py`` (needs ``reactorl[sb3]``)
 """
@@ -13,13 +13,13 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.vec_env import VecEnv
 
-from reactorl.rl.adapters.sb3 import SB3VecEnv
+from reactorl.rl import SB3VecEnv
 
 STEPS = 1024
 
 
 def learn(envs: VecEnv) -> dict[str, torch.Tensor]:
-    """Return what PPO has learned after a few updates."""
+    """Return PPO's weights after a few updates."""
     torch.manual_seed(1)
     model = PPO("MlpPolicy", envs, n_steps=64, seed=1, device="cpu")
     model.learn(STEPS)
@@ -29,7 +29,7 @@ def learn(envs: VecEnv) -> dict[str, torch.Tensor]:
 
 
 def main() -> None:
-    """Learn on SB3's environments and on ours, and compare every number."""
+    """Train on SB3's environments and on ours, and compare the weights."""
     torch.set_num_threads(1)
     theirs = learn(make_vec_env("CartPole-v1", n_envs=8))
     print(f"PPO, {STEPS} steps on 8 environments, {len(theirs)} arrays of weights")

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modes: a traffic light, inside a crossing that can be put under maintenance.
+"""Modes: a traffic light inside a crossing that can be put under maintenance.
 
-Each colour is a mode with a timer of its own, which starts anew whenever the mode is
-entered (by reset). Maintenance is a mode of the reactor around the light. It returns by
-history: time has stood still for the light, which goes on where it was.
+Each colour is a mode with its own timer, which restarts whenever the mode is entered by
+reset. Maintenance is a mode of the reactor that contains the light. It returns to the
+other mode by history: logical time was suspended for the light, which continues where
+it was.
 
 Run it: ``python examples/traffic_light.py``
 """
@@ -34,7 +35,7 @@ class Light(Reactor):
 
         @reaction(red_ends, effects=[reset_to(green)])
         def go(self) -> None:
-            """Switch at the end of this tag; green acts from the next microstep on."""
+            """Switch modes; green is active from the next microstep on."""
             self.show("green")
             self.green.set()
 
@@ -43,7 +44,7 @@ class Light(Reactor):
 
         @reaction(green_ends, effects=[reset_to(yellow)])
         def caution(self) -> None:
-            """Green is over."""
+            """Switch to yellow."""
             self.show("yellow")
             self.yellow.set()
 
@@ -52,7 +53,7 @@ class Light(Reactor):
 
         @reaction(yellow_ends, effects=[reset_to(red)])
         def stop(self) -> None:
-            """Yellow is over."""
+            """Switch to red."""
             self.show("red")
             self.red.set()
 
@@ -62,7 +63,7 @@ class Light(Reactor):
         self.show("red")
 
     def show(self, colour: str) -> None:
-        """Print a change with the time; a plain method, called by reactions."""
+        """Print a change with its time; a plain method called by reactions."""
         print(f"{self.elapsed // sec(1):3} s  {colour}")
 
 
@@ -78,7 +79,7 @@ class Crossing(Reactor):
 
         @reaction(fault, effects=[reset_to(maintenance)])
         def suspend(self) -> None:
-            """Let the light stand still."""
+            """Suspend the light."""
             print(f"{self.elapsed // sec(1):3} s  (maintenance, 2 s of green done)")
             self.maintenance.set()
 
@@ -87,13 +88,13 @@ class Crossing(Reactor):
 
         @reaction(repaired, effects=[history(working)])
         def resume(self) -> None:
-            """Let the light go on."""
+            """Continue with the light where it was suspended."""
             print(f"{self.elapsed // sec(1):3} s  (repaired, 1 s of green left)")
             self.working.set()
 
 
 class Street(Reactor):
-    """A crossing, and the fault that befalls it."""
+    """A crossing with a fault after six seconds."""
 
     crossing = Crossing()
     breakdown = Timer(sec(6))

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draw the pictures of the documentation from the code that stands above them.
+"""Draw the diagrams of the documentation from the code above them.
 
-Run it with an interpreter that has the package: ``make docs-pictures`` does. A picture
-ends with the digest of the DOT text it was drawn from. That text follows from the page
-alone, whereas what Graphviz makes of it differs from version to version; tests compare
-digests.
+Run it with an interpreter that has the package installed: ``make docs-pictures``. Each
+picture ends with the digest of the DOT text it was drawn from. The DOT text depends on
+the page alone, whereas Graphviz renders it differently from version to version, so
+tests compare the digests.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ DIGEST = re.compile(r"<!-- drawn from ([0-9a-f]{64}) -->\n\Z")
 
 
 def dot_of(target: type[Reactor] | Reactor | Program | Graph) -> str:
-    """Return the DOT text of a program, without its places in the source."""
+    """Return the DOT text of a program, without source positions."""
     from reactorl.diagram import Graph, graph
 
     drawn = target if isinstance(target, Graph) else graph(target)
@@ -47,23 +47,23 @@ def dot_of(target: type[Reactor] | Reactor | Program | Graph) -> str:
 
 
 def digest(dot: str) -> str:
-    """Return the digest that a picture ends with."""
+    """Return the digest of a DOT text."""
     return hashlib.sha256(dot.encode()).hexdigest()
 
 
 def drawn_from(svg: Path) -> str | None:
-    """Return the digest of the text that a picture was drawn from, if it has one."""
+    """Return the digest stored in a picture, or None."""
     found = DIGEST.search(svg.read_text(encoding="utf-8")) if svg.exists() else None
     return found[1] if found else None
 
 
 def steps(page: str) -> list[Block | Picture]:
-    """Return what a reader of a page comes across, in order."""
+    """Return the blocks and pictures of a page, in order."""
     return sorted([*blocks(page), *pictures(page)], key=lambda step: step.line)
 
 
 def texts(page: Path) -> Iterator[tuple[Picture, str]]:
-    """Work through a page's Python; yield each picture with its DOT text."""
+    """Execute a page's Python blocks; yield each picture with its DOT text."""
     name, text = str(page.relative_to(ROOT)), page.read_text(encoding="utf-8")
     if not pictures(text):
         return
@@ -77,7 +77,7 @@ def texts(page: Path) -> Iterator[tuple[Picture, str]]:
 
 
 def main() -> None:
-    """Draw all pictures that are not up to date; remove those that no page has."""
+    """Draw all pictures that are out of date; remove those no page uses."""
     from reactorl.diagram.graphviz import rendered
 
     kept = set()
@@ -94,7 +94,7 @@ def main() -> None:
     for svg in (ROOT / "docs" / "pictures").glob("*.svg"):
         if svg not in kept:
             svg.unlink()
-            print(f"{svg.relative_to(ROOT)}: removed, no page has it")
+            print(f"{svg.relative_to(ROOT)}: removed, no page uses it")
 
 
 if __name__ == "__main__":

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the LALR tables of the `.lf` grammar: ``src/reactorl/lf/_grammar.json``.
+"""Generates the LALR tables of the LF grammar: ``src/reactorl/lf/parse/_tables.json``.
 
-lark reads ``lf.lark`` and builds the tables, which takes a third of a second: too long
-for every start of a program. So they are kept, as plain data in a form of our own that
-depends neither on lark's version nor on Python's, and that cannot execute anything.
+lark reads ``grammar.lark`` and computes the tables. That takes a third of a second, too
+long for every start of a program, so the tables are stored as JSON: independent of the
+versions of lark and Python, and nothing in them is executed. At run time lark is not
+used; ``src/reactorl/lf/parse/lalr.py`` interprets the tables.
 
     python tools/lf_grammar.py            write the tables
-    python tools/lf_grammar.py --check    fail if they are not those of the grammar
+    python tools/lf_grammar.py --check    fail if the tables do not match the grammar
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ if TYPE_CHECKING:
 
     from lark.grammar import Rule
 
-FOLDER = Path(__file__).parent.parent / "src" / "reactorl" / "lf"
-GRAMMAR = FOLDER / "lf.lark"
-TABLES = FOLDER / "_grammar.json"
+FOLDER = Path(__file__).parent.parent / "src" / "reactorl" / "lf" / "parse"
+GRAMMAR = FOLDER / "grammar.lark"
+TABLES = FOLDER / "_tables.json"
 
 
 class _NoLexer(Lexer):
-    """Stands in for the lexer, which the tables do not depend on."""
+    """Placeholder: lark requires a lexer, but the tables do not depend on it."""
 
     def __init__(self, conf: object) -> None:
         pass
@@ -45,7 +46,7 @@ class _NoLexer(Lexer):
 
 
 def _childless(rules: list[Rule]) -> set[str]:
-    """Return the names of the repetitions that consist of marks only."""
+    """Return the names of repetition rules that only match punctuation."""
     return {
         rule.origin.name
         for rule in rules
@@ -55,10 +56,10 @@ def _childless(rules: list[Rule]) -> set[str]:
 
 
 def _plan(rule: Rule, childless: set[str]) -> list[int]:
-    """Return what of a rule's symbols becomes children of its node.
+    """Return which symbols of a rule become children of its node.
 
-    ``2 * i`` stands for symbol i itself, ``2 * i + 1`` for the children of symbol i,
-    -1 for None in place of an optional part that is absent.
+    ``2 * i`` is symbol i itself, ``2 * i + 1`` the children of symbol i, and -1 is None
+    for an optional part that is absent.
     """
     absent = rule.options.empty_indices or (False,) * len(rule.expansion)
     plan = []
@@ -78,7 +79,7 @@ def _plan(rule: Rule, childless: set[str]) -> list[int]:
 
 
 def _action(rule: Rule, plan: list[int]) -> str:
-    """Return what makes the node: a method's name, ``pass`` or ``children``."""
+    """Return how the node is made: a method's name, ``pass`` or ``children``."""
     if rule.alias:
         return str(rule.alias)
     name = str(rule.origin.name)
@@ -90,7 +91,7 @@ def _action(rule: Rule, plan: list[int]) -> str:
 
 
 def tables(grammar: str) -> str:
-    """Return the tables of a grammar as text, the same on every machine."""
+    """Return the tables of a grammar as JSON text, identical on every machine."""
     lark = Lark(grammar, parser="lalr", lexer=_NoLexer, maybe_placeholders=True)
     table = lark.parser.parser._parse_table
     literal = {
@@ -100,7 +101,7 @@ def tables(grammar: str) -> str:
     nonterminals = {rule.origin.name for rule in lark.rules}
     rules = {rule: n for n, rule in enumerate(lark.rules)}
 
-    # lark numbers states by hash order. Ours are numbered as one meets them.
+    # lark numbers states in hash order; breadth-first order is reproducible.
     first = table.start_states["start"]
     number = {first: 0}
     waiting = [first]
@@ -151,12 +152,12 @@ def _line(value: object) -> str:
 
 
 def main(args: list[str]) -> int:
-    """Write the tables, or compare them."""
+    """Write the tables, or with ``--check`` compare them."""
     text = tables(GRAMMAR.read_text(encoding="utf-8"))
     if "--check" in args:
         if TABLES.read_text(encoding="utf-8") == text:
             return 0
-        print(f"{TABLES.name} is not made from {GRAMMAR.name}: run {sys.argv[0]}")
+        print(f"{TABLES.name} does not match {GRAMMAR.name}: run {sys.argv[0]}")
         return 1
     TABLES.write_text(text, encoding="utf-8")
     return 0

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fenced blocks of a page, all of them, and what is said about each; and pictures.
+"""Parses the fenced blocks and generated pictures of a documentation page.
 
-Comments right above a block say how it is treated:
+A comment directly above a block controls how tests treat it:
 
-- ``<!-- not run: WHY -->``: it is not.
-- ``<!-- needs: MODULE -->``: it is, where the module can be imported.
-- ``<!-- in tests: FLAGS -->``: its trainings get these flags, to be short; then numbers
-  in its output do not count.
-- ``<!-- other numbers: WHY -->``: numbers in its output do not count.
+- ``<!-- not run: REASON -->``: the block is not executed.
+- ``<!-- needs: MODULE -->``: it is executed only if the module can be imported.
+- ``<!-- in tests: FLAGS -->``: ``reactorl train`` commands get these flags, to be
+  short, and numbers in the output are not compared.
+- ``<!-- other numbers: REASON -->``: numbers in the output are not compared.
 
-A picture is made from what ``<!-- picture: EXPRESSION -->`` right above it says, with
-the names that the page's Python blocks before it define.
+``<!-- picture: EXPRESSION -->`` directly above a picture states what it is drawn from.
+The expression may use names defined by the page's Python blocks above it.
 """
 
 from __future__ import annotations
@@ -37,31 +37,31 @@ class Block:
     """A fenced block."""
 
     line: int
-    """Where its text begins in the page, counted from 1."""
+    """Line of the page where its text starts, counted from 1."""
     language: str
     text: str
     marks: dict[str, str] = field(default_factory=dict)
 
     @property
     def file(self) -> str | None:
-        """The file that it stands for, which its first line names in a comment."""
+        """Name of the file it stands for: a comment in its first line, or None."""
         found = FILE.match(self.text)
         return found[1] if found else None
 
     @property
     def runs(self) -> bool:
-        """Whether it is claimed to work."""
+        """Whether it is not marked as not run."""
         return "not run" not in self.marks
 
     @property
     def is_there(self) -> bool:
-        """Whether all that it needs can be imported."""
+        """Whether all modules it needs can be imported."""
         needed = self.marks.get("needs", "").split()
         return all(importlib.util.find_spec(module) for module in needed)
 
     @property
     def is_run(self) -> bool:
-        """Whether it is run here."""
+        """Whether it is executed in this interpreter."""
         return self.runs and self.is_there
 
 
@@ -79,7 +79,7 @@ def blocks(page: str) -> list[Block]:
         elif fence := FENCE.match(line):
             begin = place
             while not lines[place].strip().startswith(fence[1]):
-                place += 1  # a fence that is left open is an IndexError: good
+                place += 1  # raises IndexError if the fence is not closed
             text = dedent("".join(lines[begin:place]))
             found.append(Block(begin + 1, fence[2], text, marks))
             marks = {}
@@ -91,7 +91,7 @@ def blocks(page: str) -> list[Block]:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture that a page shows and that is made from its code."""
+    """A picture that is drawn from the code of its page."""
 
     line: int
     expression: str
@@ -100,7 +100,7 @@ class Picture:
 
 
 def pictures(page: str) -> list[Picture]:
-    """Return all pictures of a page that say what they are made from."""
+    """Return all generated pictures of a page."""
     return [
         Picture(page.count("\n", 0, found.start()) + 1, found[1], found[2])
         for found in PICTURE.finditer(page)
@@ -108,7 +108,7 @@ def pictures(page: str) -> list[Picture]:
 
 
 def commands(block: Block) -> list[tuple[str, str | None]]:
-    """Return the commands of a shell block, each with its output if that is shown."""
+    """Return the commands of a shell block, each with the output shown, if any."""
     if block.language == "sh":
         lines = block.text.replace("\\\n", " ").splitlines()
         return [(line, None) for line in lines if line and not line.startswith("#")]

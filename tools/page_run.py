@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A page is worked through as its reader would: files, Python and shell, in order."""
+"""Executes the blocks of a page in order, as a reader would: files, Python, shell."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 
     from page_blocks import Block, Picture
 
-# Executes pieces of code one after the other in its main module, as a notebook would.
+# Executes code blocks one after the other in its main module, like a notebook.
 SESSION = """
 import contextlib, io, json, linecache, sys, traceback
 
 for request in sys.stdin:
     name, code = json.loads(request)
-    said, failed = io.StringIO(), None
+    printed, failed = io.StringIO(), None
     linecache.cache[name] = (len(code), None, code.splitlines(True), name)
-    with contextlib.redirect_stdout(said):
+    with contextlib.redirect_stdout(printed):
         try:
             exec(compile(code, name, "exec"), sys.modules["__main__"].__dict__)
         except BaseException:
             failed = traceback.format_exc()
-    print(json.dumps([said.getvalue(), failed]), flush=True)
+    print(json.dumps([printed.getvalue(), failed]), flush=True)
 """
 
 
@@ -40,10 +40,10 @@ TOOLS = str(Path(__file__).resolve().parent)
 
 @dataclass(frozen=True)
 class Done:
-    """What a command gave."""
+    """Result of a command."""
 
     output: str
-    """Of both streams where the output is shown, since a terminal shows both."""
+    """Standard output and standard error, as a terminal shows them."""
     status: int
 
 
@@ -68,7 +68,7 @@ class PageRun:
             "PATH": f"{programs}{os.pathsep}{kept['PATH']}",
             "PYTHONPATH": os.pathsep.join([TOOLS, kept.get("PYTHONPATH", "")]),
             "COLUMNS": "80",
-            "OMP_NUM_THREADS": "1",  # more threads only wait for each other here
+            "OMP_NUM_THREADS": "1",  # more threads would compete for the test's cores
             "PYTHONIOENCODING": "utf-8",
         }
         self._session: subprocess.Popen[str] | None = None
@@ -86,18 +86,18 @@ class PageRun:
             self._session.__exit__(kind, error, trace)
 
     def python(self, block: Block, page: str) -> str:
-        """Execute a block in the page's session; return what it printed.
+        """Execute a block in the page's session; return its output.
 
         Raises:
-            RuntimeError: It raised; the text is the traceback.
+            RuntimeError: The block raised; the message is the traceback.
         """
         return self._execute("\n" * (block.line - 1) + block.text, page)
 
     def picture(self, picture: Picture, page: str) -> str:
-        """Return the DOT text of what a picture is made from, in the page's session.
+        """Return the DOT text of a picture, evaluated in the page's session.
 
         Raises:
-            RuntimeError: It cannot be drawn; the text is the traceback.
+            RuntimeError: The expression raised; the message is the traceback.
         """
         lines = "\n" * (picture.line - 1)
         call = f"print(docs_pictures.dot_of({picture.expression}), end='')"
@@ -121,17 +121,17 @@ class PageRun:
         session.stdin.flush()
         answer = session.stdout.readline()
         if not answer:
-            msg = f"the session of {page} ended with status {session.wait()}"
+            msg = f"Python session of {page} exited with status {session.wait()}"
             raise RuntimeError(msg)
-        said, failed = json.loads(answer)
+        printed, failed = json.loads(answer)
         if failed is not None:
             raise RuntimeError(failed)
-        return str(said)
+        return str(printed)
 
     def shell(self, block: Block) -> list[tuple[str, str | None, Done]]:
-        """Run the commands of a block; return each, what is shown of it, what it gave.
+        """Run a block's commands; return each with the output shown and its result.
 
-        Trainings get the flags that the page has for tests.
+        ``reactorl train`` commands get the flags of the block's ``in tests`` mark.
         """
         done = []
         status = 0

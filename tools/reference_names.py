@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the reference reads our sources: an extension of griffe, named in mkdocs.yml."""
+"""Griffe extension for the reference pages, enabled in mkdocs.yml."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ EXAMPLE = re.compile(r"^Example:$", re.MULTILINE)
 
 
 class ReferenceNames(Extension):  # type: ignore[misc]
-    """Shows what type checkers see, and examples as code."""
+    """Documents what type checkers see, and renders examples as code."""
 
     def on_module_node(self, *, node: Any, **_: Any) -> None:  # noqa: ANN401
-        """Leave out what only the interpreter sees: classes without their members."""
+        """Drop the ``else`` branch of ``if TYPE_CHECKING``."""
         for inner in ast.walk(node):
             if isinstance(inner, ast.If) and ast.unparse(inner.test) == "TYPE_CHECKING":
                 inner.orelse.clear()
 
     def on_object(self, *, obj: Any, **_: Any) -> None:  # noqa: ANN401
-        """Let a single example be a section of examples, which griffe knows."""
+        """Rename ``Example:`` sections to ``Examples:``, which griffe supports."""
         if obj.docstring is not None:
             obj.docstring.value = EXAMPLE.sub("Examples:", obj.docstring.value)

@@ -10,6 +10,7 @@
     │   ├── UnknownNameError    nothing has this name
     │   ├── DelayError          a time that is negative or not a time
     │   └── ContainmentError    a class contains itself
+    ├── BusyError               a session is used by two threads, or by itself
     ├── AccessError             a body touched what its reaction does not declare
     ├── ReactionError           a body raised
     ├── SharedValueError        a value was changed after it was sent
@@ -23,8 +24,9 @@ The arguments of each error are its fields, so every error survives pickling.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
+
+from reactorl._util.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from reactorl.position import Position
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AccessError",
+    "BusyError",
     "CausalityError",
     "ContainmentError",
     "DeclarationError",
@@ -126,13 +129,9 @@ class UnknownNameError(ProgramError):
         known: tuple[str, ...],
         where: Position | None = None,
     ) -> None:
-        close = get_close_matches(name, known, n=1)
-        if close:
-            remedy = f"Did you mean {close[0]!r}?"
-        elif known:
-            remedy = f"It has: {', '.join(known)}."
-        else:
-            remedy = "It has nothing that could be meant."
+        remedy = did_you_mean(name, known) or (
+            f"It has: {', '.join(known)}." if known else "It has no names at all."
+        )
         super().__init__(f"{owner} has no {name!r}", where, remedy)
         self.args = (name, owner, known, where)
         self.name = name
@@ -239,6 +238,13 @@ def _ways_out(cycle: tuple[Hop, ...]) -> str:
             "Pass the value through an action: schedule() acts one microstep later."
         )
     return "\n".join(ways)
+
+
+class BusyError(_Fault, RuntimeError):
+    """An object for one thread at a time was used while it is in use.
+
+    Raised by the second user, before anything changes; the first continues unharmed.
+    """
 
 
 class AccessError(ReactorlError):

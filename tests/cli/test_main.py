@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reactorl.cli import check
+from reactorl.cli.commands import check
 from reactorl.cli.main import COMMANDS, main
 
 if TYPE_CHECKING:
@@ -96,8 +96,8 @@ def test_a_command_does_not_load_the_others(
 
     loaded = reactorl(name, str(file), code=code).stdout.split()
 
-    assert f"reactorl.cli.{name}" in loaded
-    assert not {f"reactorl.cli.{other}" for other in unwanted} & {*loaded}
+    assert f"reactorl.cli.commands.{name}" in loaded
+    assert not {f"reactorl.cli.commands.{other}" for other in unwanted} & {*loaded}
 
 
 def test_a_reader_that_went_away_is_no_mistake(tmp_path: Path) -> None:

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reactorl import run
-from reactorl.cli import run as run_command
+from reactorl.cli.commands import run as run_command
 from reactorl.cli.main import main
 from reactorl.lf.diagnostics import Report
-from reactorl.lf.loaded import Loaded
-from reactorl.lf.resolve import resolve
+from reactorl.lf.link.resolve import resolve
+from reactorl.lf.loader import LoadedProgram
 from tests.oracle import interpret
 
 if TYPE_CHECKING:
@@ -199,13 +199,13 @@ def _load(case: Conformance) -> _Ready:
     run_command.add_to(parser.add_subparsers())
     options = parser.parse_args(["run", str(case.path), *case.options])
     report = Report()
-    library = resolve(case.path, report)
-    assert library is not None
-    assert library.main is not None
-    loaded = Loaded.of(library, [library.main])
+    linked = resolve(case.path, report)
+    assert linked is not None
+    assert linked.main is not None
+    loaded = LoadedProgram.of(linked, [linked.main])
     program = loaded.program(report)
     assert program is not None
-    said = library.properties
+    said = linked.properties
     return _Ready(
         program,
         workers=said.workers,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether output is what a page shows."""
+"""Compares actual output with the output shown in a page."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ NUMBER = re.compile(r"\d[\d,.]*")
 
 
 def same(found: str, shown: str, *, numbers: bool = True) -> bool:
-    """Return whether output is as shown; "…" is anything, alone in a line any lines.
+    """Return whether output matches; "…" matches any text, alone on a line any lines.
 
-    Without ``numbers`` these may differ, and so may how far they are apart.
+    With ``numbers=False``, numbers and the widths of columns may differ.
     """
     if not numbers:
         found, shown = (re.sub(" +", " ", NUMBER.sub("#", t)) for t in (found, shown))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every block of every page is true: code runs, and prints what stands below it."""
+"""Every code block of the documentation runs and prints the output shown below it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SHELLS = ("console", "sh")
 NOT_FOR_TESTS = {"ray"}  # pages compare with it; only benchmarks install it
 
 
-def _work_through(name: str, directory: Path) -> None:
+def _execute_page(name: str, directory: Path) -> None:
     page = steps(TEXTS[name])
     with PageRun(directory) as run:
         write_files(blocks(TEXTS[name]), run.directory)
@@ -63,12 +63,12 @@ def _check_shell(run: PageRun, block: Block, place: str) -> None:
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_a_page_does_what_it_says(name: str, tmp_path: Path) -> None:
-    _work_through(name, tmp_path)
+def test_blocks_run_and_print_the_output_shown(name: str, tmp_path: Path) -> None:
+    _execute_page(name, tmp_path)
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_every_block_is_run_or_says_why_not(name: str) -> None:
+def test_every_block_is_run_or_gives_a_reason(name: str) -> None:
     page = blocks(TEXTS[name])
     everything = "".join(b.text for b in page if b.runs and b.language != "text")
     for before, block in pairwise([Block(0, "", ""), *page]):
@@ -76,7 +76,7 @@ def test_every_block_is_run_or_says_why_not(name: str) -> None:
         if not block.runs:
             continue
         if block.language == "text":
-            assert before.language == "python", f"{place}: output of nothing that runs"
+            assert before.language == "python", f"{place}: output without code above it"
             assert before.runs == block.runs, place
         elif block.file is not None:
             used = re.escape(block.file.removesuffix(".py"))
@@ -84,18 +84,18 @@ def test_every_block_is_run_or_says_why_not(name: str) -> None:
             assert count > 1, f"{place}: nothing uses {block.file}"
         else:
             assert block.language in ("python", *SHELLS), (
-                f"{place}: a block of {block.language or 'nothing'} is not run; "
-                "put <!-- not run: WHY --> above it"
+                f"{place}: a block of language {block.language!r} is not run; "
+                "put <!-- not run: REASON --> above it"
             )
 
 
-def test_fences_are_all_found() -> None:
+def test_parser_finds_every_fence() -> None:
     for name, text in TEXTS.items():
         fences = re.findall(r"^ *(?:`{3}|~{3})", text, re.MULTILINE)
         assert len(fences) == 2 * len(blocks(text)), name
 
 
-def test_modules_that_blocks_need_are_installed_for_tests() -> None:
+def test_modules_needed_by_blocks_are_installed() -> None:
     if sys.version_info >= (3, 13):
         pytest.skip("some have no wheels for this Python")
     for name, text in TEXTS.items():
@@ -105,14 +105,14 @@ def test_modules_that_blocks_need_are_installed_for_tests() -> None:
             assert not missing or expected, f"{name}:{block.line}"
 
 
-def test_make_targets_that_are_named_exist() -> None:
+def test_mentioned_make_targets_exist() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for name, text in TEXTS.items():
         for target in re.findall(r"(?:`|^|\$ )make ([a-z][a-z-]+)", text, re.MULTILINE):
             assert re.search(rf"^{target}:", makefile, re.MULTILINE), (name, target)
 
 
-def test_every_picture_is_made_by_a_tool() -> None:
+def test_every_picture_is_generated() -> None:
     made = {
         ((ROOT / name).parent / picture.file).resolve()
         for name, text in TEXTS.items()
@@ -127,7 +127,7 @@ def test_every_picture_is_made_by_a_tool() -> None:
     assert set((ROOT / "docs" / "pictures").glob("*.svg")) == made
 
 
-def test_source_files_that_are_named_exist() -> None:
+def test_mentioned_source_files_exist() -> None:
     for name, text in TEXTS.items():
         for path in re.findall(r"`((?:rl|src|tests|tools|examples)/[\w/.]+)`", text):
             where = ROOT / "src/reactorl" if path.startswith("rl/") else ROOT
@@ -149,13 +149,13 @@ def test_source_files_that_are_named_exist() -> None:
         ("", "a\n", True, False),
     ],
 )
-def test_output_is_compared(
+def test_output_comparison(
     found: str, shown: str, *, numbers: bool, expected: bool
 ) -> None:
     assert same(found, shown, numbers=numbers) is expected
 
 
-def test_blocks_are_found_in_tabs_and_with_their_marks() -> None:
+def test_parser_finds_blocks_in_tabs_with_their_marks() -> None:
     text = (
         "text\n\n<!-- needs: ray -->\n\n```python\nx = 1\n```\n\n"
         '=== "Tab"\n\n    <!-- not run: a drawing -->\n'

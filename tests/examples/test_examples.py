@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every example prints what is stored beside it, byte for byte, and is in the index."""
+"""Every example prints its stored output, byte for byte, and is in the index."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LF = sorted((EXAMPLES / "lf").glob("*.lf"))
 INDEX = (EXAMPLES / "README.md").read_text(encoding="utf-8")
 FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 NOT_FREE_THREADED = {"stable_baselines3", "torch"}
-"""What cannot be had on free-threaded Python; all else has to be there."""
+"""Packages without wheels for free-threaded Python; all others must be installed."""
 
 
 def _imports(path: Path) -> set[str]:
@@ -41,10 +41,10 @@ def _docstring(path: Path) -> str:
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.stem)
-def test_an_example_prints_what_is_stored(program: Path) -> None:
+def test_example_prints_its_stored_output(program: Path) -> None:
     for package in sorted(_imports(program) & NOT_FREE_THREADED):
         if FREE_THREADED and find_spec(package) is None:
-            pytest.skip(f"{package} cannot be had on free-threaded Python")
+            pytest.skip(f"{package} is not available on free-threaded Python")
 
     done = subprocess.run(
         [sys.executable, "-W", "error", program],
@@ -60,7 +60,7 @@ def test_an_example_prints_what_is_stored(program: Path) -> None:
     assert done.stdout.decode() == expected
 
 
-def test_there_is_no_output_without_a_program() -> None:
+def test_every_stored_output_has_a_program() -> None:
     stored = {path.stem for path in EXAMPLES.glob("*.out")}
 
     assert stored == {path.stem for path in PROGRAMS}
@@ -68,7 +68,7 @@ def test_there_is_no_output_without_a_program() -> None:
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.stem)
-def test_an_example_says_what_to_notice_and_how_to_run_it(program: Path) -> None:
+def test_docstring_describes_example_and_how_to_run_it(program: Path) -> None:
     first, empty, *rest = _docstring(program).splitlines()
 
     assert first.endswith(".")
@@ -84,7 +84,7 @@ def test_an_example_says_what_to_notice_and_how_to_run_it(program: Path) -> None
     assert bool(extra[0]) == bool(third_party)
 
 
-def test_the_index_has_every_example_with_its_first_line() -> None:
+def test_index_lists_every_example_with_its_first_line() -> None:
     listed = re.findall(r"^\| \[`(.+?)`\]\((.+?)\) \| (.+?) \|", INDEX, re.MULTILINE)
 
     assert all(name == target for name, target, _ in listed)
@@ -98,7 +98,7 @@ def test_the_index_has_every_example_with_its_first_line() -> None:
 
 
 @pytest.mark.parametrize("extra", sorted(set(re.findall(r"reactorl\[(.+?)\]", INDEX))))
-def test_the_index_names_the_extra_that_an_example_needs(extra: str) -> None:
+def test_index_names_the_extra_an_example_needs(extra: str) -> None:
     for path in PROGRAMS:
         (row,) = (r for r in INDEX.splitlines() if r.startswith(f"| [`{path.name}`]"))
         needed = f"``reactorl[{extra}]``" in _docstring(path)

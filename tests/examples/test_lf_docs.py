@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The guide to LF leaves nothing out."""
+"""The LF guide documents every attribute, option and target property."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from reactorl.lf.property_kinds import KINDS
-from reactorl.lf.rules.attributes import SPECS
+from reactorl.lf.link.property_kinds import KINDS
+from reactorl.lf.link.rules.attributes import SPECS
 
 GUIDE = Path(__file__).parents[2] / "docs" / "lf.md"
 
 
-def test_the_guide_tells_of_every_attribute_option_and_property() -> None:
+def test_guide_documents_every_attribute_option_and_property() -> None:
     text = GUIDE.read_text(encoding="utf-8")
     usage = subprocess.run(
         [sys.executable, "-W", "error", "-m", "reactorl", "run", "--help"],

@@ -1,4 +1,5 @@
-"""Every LF example is formatted, right, and prints what is stored, byte for byte."""
+# SPDX-License-Identifier: Apache-2.0
+"""Every LF example is formatted, valid, and prints its stored output byte for byte."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 PROGRAMS = sorted((Path(__file__).parents[2] / "examples" / "lf").glob("*.lf"))
-WITH_A_CLOCK = {"deadline"}
+REAL_TIME = {"deadline"}
 
 
 def _reactorl(*arguments: object) -> subprocess.CompletedProcess[bytes]:
@@ -25,14 +26,14 @@ def _reactorl(*arguments: object) -> subprocess.CompletedProcess[bytes]:
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.stem)
 @pytest.mark.parametrize("workers", [1, 4])
-def test_an_example_prints_what_is_stored(program: Path, workers: int) -> None:
+def test_example_prints_its_stored_output(program: Path, workers: int) -> None:
     done = _reactorl("run", program, "--workers", workers)
 
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout == program.with_suffix(".out").read_bytes()
 
 
-def test_examples_are_formatted_and_have_no_problems() -> None:
+def test_examples_are_formatted_and_valid() -> None:
     assert len(PROGRAMS) >= 5
     assert _reactorl("fmt", "--check", *PROGRAMS).returncode == 0
     done = _reactorl("check", *PROGRAMS)
@@ -40,9 +41,7 @@ def test_examples_are_formatted_and_have_no_problems() -> None:
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.stem)
-def test_only_examples_with_a_clock_wait(program: Path) -> None:
+def test_only_real_time_examples_wait_for_the_clock(program: Path) -> None:
     text = program.read_text(encoding="utf-8")
 
-    assert ("fast: true" not in text and "timer" in text) == (
-        program.stem in WITH_A_CLOCK
-    )
+    assert ("fast: true" not in text and "timer" in text) == (program.stem in REAL_TIME)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The reference has every public name, once."""
+"""The reference documents every public name exactly once."""
 
 from __future__ import annotations
 
@@ -30,5 +30,5 @@ def test_every_public_name_has_an_entry(package: str, page: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["testing", "trace", "lf", "diagram", "dashboard"])
-def test_other_packages_are_shown_as_they_are(name: str) -> None:
+def test_page_documents_a_whole_package(name: str) -> None:
     assert _entries(f"{name}.md") == [f"reactorl.{name}"]

@@ -7,9 +7,9 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reactorl.lf import syntax
 from reactorl.lf.diagnostics import Report
-from reactorl.lf.parse import parse
+from reactorl.lf.parse import syntax
+from reactorl.lf.parse.parser import parse
 from reactorl.lf.source import Source
 
 if TYPE_CHECKING:

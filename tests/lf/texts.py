@@ -7,11 +7,12 @@ import keyword
 
 from hypothesis import strategies as st
 
-from reactorl.lf import times, words
+from reactorl.lf.parse import time_units
+from reactorl.lf.parse.keywords import BOOLS, KEYWORDS, TIMES
 
-UNITS = st.sampled_from(sorted(times.UNITS))
+UNITS = st.sampled_from(sorted(time_units.UNITS))
 
-_RESERVED = {*words.KEYWORDS, *words.BOOLS, *words.TIMES, *times.UNITS, *keyword.kwlist}
+_RESERVED = {*KEYWORDS, *BOOLS, *TIMES, *time_units.UNITS, *keyword.kwlist}
 NAMES = st.one_of(
     st.sampled_from(
         ["a", "b", "out", "Server", "in_", "_x1", "mainly", "resets", "e5"]

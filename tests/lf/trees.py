@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from hypothesis import strategies as st
 
-from reactorl.lf import syntax
+from reactorl.lf.parse import syntax
 from tests.lf.texts import (
     CHARS,
     CODES,

@@ -6,7 +6,7 @@ from __future__ import annotations
 import gymnasium as gym
 import numpy as np
 
-from reactorl.rl import VectorEnv, make_vector, register_vector
+from reactorl.rl import VectorEnv, make_vec, register_vector
 
 
 def test_make_vec_makes_our_vector_with_the_same_results() -> None:
@@ -54,7 +54,7 @@ def test_the_single_environment_of_the_new_id_is_the_same() -> None:
     env.close()
 
 
-def test_make_vector_is_an_entry_point() -> None:
-    envs = make_vector("CartPole-v1", num_envs=2, placement="thread", workers=1)
+def test_make_vec_is_an_entry_point() -> None:
+    envs = make_vec("CartPole-v1", num_envs=2, placement="thread", workers=1)
     assert envs.num_envs == 2
     envs.close()

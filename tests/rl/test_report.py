@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -90,12 +91,17 @@ def test_hostile_texts_are_text(browser_page: Page, tmp_path: Path) -> None:
     assert browser_page.locator("path.line").count() == 4
 
 
-def test_it_is_written_as_a_whole_or_not_at_all(tmp_path: Path) -> None:
+def test_report_is_replaced_as_a_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run, outcome = hostile_run(tmp_path)
     write_report(run, outcome)
     before = (tmp_path / "report.html").read_bytes()
-    (tmp_path / ".report.html.new").mkdir()
 
+    def full(_descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match=r"report\.html"):
         write_report(run, replace(outcome, phase="ended"))
     assert (tmp_path / "report.html").read_bytes() == before

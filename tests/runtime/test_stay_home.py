@@ -20,7 +20,7 @@ from reactorl import (
     shutdown,
     startup,
 )
-from reactorl._runtime.options import has_gil
+from reactorl._util.machine import has_gil
 
 
 class Resident(Reactor):

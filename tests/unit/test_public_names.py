@@ -14,6 +14,7 @@ ROOT = Path(reactorl.__file__).parent
 LAZY = set(reactorl._LAZY)
 # From the bottom; a row imports itself and rows above it in this list.
 ROWS = [
+    {"_util"},
     {"errors", "tag", "position", "_core"},
     {"_decl"},
     {"_program", "trace"},

@@ -52,8 +52,8 @@ def make_game(params: dict[str, Any]) -> Any:  # noqa: ANN401
     preparation: Any
     stack: Any
     if params["wrapper"] == OURS:
-        from reactorl.rl.wrappers.atari import AtariPreprocessing as preparation
-        from reactorl.rl.wrappers.frame_stack import FrameStack as stack
+        from reactorl.rl import AtariPreprocessing as preparation
+        from reactorl.rl import FrameStack as stack
     else:
         from gymnasium.wrappers import AtariPreprocessing as preparation
         from gymnasium.wrappers import FrameStackObservation as stack

@@ -68,7 +68,7 @@ def make(variant: str, clock: Clock | None) -> Any:  # noqa: ANN401
     import gymnasium as gym
     from gymnasium.wrappers import AtariPreprocessing, FrameStackObservation
 
-    from reactorl.rl.wrappers.atari import AtariPreprocessing as OurPreprocessing
+    from reactorl.rl import AtariPreprocessing as OurPreprocessing
 
     gym.register_envs(ale_py)
     env: Any

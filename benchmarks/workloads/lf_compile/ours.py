@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.workloads.lf_compile.generated import program
 from reactorl.lf.diagnostics import Report
-from reactorl.lf.loaded import Loaded
-from reactorl.lf.resolve import resolve
+from reactorl.lf.link.resolve import resolve
+from reactorl.lf.loader import LoadedProgram
 
 if TYPE_CHECKING:
     from benchmarks.harness.engine import Engine
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 def compile_file(path: Path) -> int:
     """Return the number of reactions of a program, from its file."""
     report = Report()
-    library = resolve(path, report)
-    assert library is not None
-    assert library.main is not None
-    loaded = Loaded.of(library, [library.main])
+    linked = resolve(path, report)
+    assert linked is not None
+    assert linked.main is not None
+    loaded = LoadedProgram.of(linked, [linked.main])
     made = loaded.program(report)
     assert made is not None, report.in_order()[0].render()
     assert not report.diagnostics

@@ -16,7 +16,7 @@ import numpy as np
 from gymnasium import spaces
 from pettingzoo import ParallelEnv
 
-from reactorl.rl.algorithms.mlp import apply_mlp, make_mlp
+from reactorl.rl import apply_mlp, make_mlp
 
 AGENTS = tuple(f"agent_{k}" for k in range(4))
 INPUTS, HIDDEN, ACTIONS = 324, 64, 2

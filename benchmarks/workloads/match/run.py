@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def run(params: dict[str, Any], watch: Any, engine: Engine) -> None:  # noqa: ANN401
     """Play with reactors."""
-    from reactorl.rl.multi_agent.inference import Match, MatchRun
+    from reactorl.rl import Match, MatchRun
 
     match = Match(Crossing, policies(params["policy"]))
     with MatchRun(match, workers=engine.workers) as playing:

@@ -19,10 +19,7 @@ import numpy as np
 import optax
 from gymnasium.vector import AutoresetMode
 
-from reactorl.rl.algorithms.dqn import DQN
-from reactorl.rl.algorithms.mlp import apply_mlp, make_mlp
-from reactorl.rl.flow.flow import Flow, Run
-from reactorl.rl.flow.replay import ReplayConfig
+from reactorl.rl import DQN, Flow, ReplayConfig, Run, apply_mlp, make_mlp
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import jax
 
-from benchmarks.workloads.pipeline import straggler
-from benchmarks.workloads.pipeline import dqn
-from reactorl.rl.flow.flow import Run
+from benchmarks.workloads.pipeline import dqn, straggler
+from reactorl.rl import Run
 
 if TYPE_CHECKING:
     from benchmarks.harness.engine import Engine
-    from reactorl.rl.flow.flow import Flow
+    from reactorl.rl import Flow
 
 
 def run(params: dict[str, Any], watch: Any, engine: Engine) -> dict[str, Any]:  # noqa: ANN401

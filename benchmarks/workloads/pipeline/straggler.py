@@ -6,9 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from benchmarks.workloads.gym.busy import Busy
-from reactorl.rl.algorithms.dqn import DQN
-from reactorl.rl.flow.flow import Flow
-from reactorl.rl.flow.replay import ReplayConfig
+from reactorl.rl import DQN, Flow, ReplayConfig
 
 SEED = 1
 NUM_ENVS = 16

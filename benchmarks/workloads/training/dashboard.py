@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.workloads.pipeline.dqn import FOREVER, make_flow
 from reactorl.dashboard import Dashboard, Feed
-from reactorl.rl.flow.flow import Run
+from reactorl.rl import Run
 
 if TYPE_CHECKING:
     from benchmarks.harness.engine import Engine

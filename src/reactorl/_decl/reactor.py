@@ -141,6 +141,13 @@ class Reactor(metaclass=ReactorType):
         check_params(cls, params, where)
         attach_references(self, complete_params(cls, params, where, partial=partial))
 
+    def __bind_body__(self, body: Any) -> tuple[Any, object]:  # noqa: ANN401
+        """Return the callable for a body of this instance, and its one argument.
+
+        A front end whose bodies have other arguments overrides this.
+        """
+        return body, self
+
     def __repr__(self) -> str:
         """Return the class and, if it runs, the full name."""
         node: ReactorNode | None = self.__dict__.get("_node")

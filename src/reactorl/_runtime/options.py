@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from reactorl._util.machine import usable_cores
 from reactorl.tag import Duration, nanoseconds
 
 if TYPE_CHECKING:
@@ -101,21 +100,13 @@ KEPT = 1 << 16
 MOST_KEPT = 1 << 28
 
 
-def has_gil() -> bool:
-    """Return whether this interpreter runs one thread at a time."""
-    probe = getattr(sys, "_is_gil_enabled", None)
-    return True if probe is None else bool(probe())
-
-
 def default_workers(program: Program) -> int:
     """Return how many workers help: one per core, but not more than reactions.
 
     On a GIL build the scheduler shares work only where it measures a gain, that is
     among reactions that release the GIL; so the same number does no harm there.
     """
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 0
-    cores = cores or os.cpu_count() or 1
-    return max(1, min(cores, len(program.reactions)))
+    return max(1, min(usable_cores(), len(program.reactions)))
 
 
 def _freezes(program: Program) -> bool:

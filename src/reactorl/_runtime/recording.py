@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from reactorl._util.files import atomic_writer
 from reactorl.errors import ReplayError
 from reactorl.position import Position
 from reactorl.tag import Tag
@@ -55,16 +56,10 @@ class Recording:
             "alarms": self.alarms,
             "end": self.end,
         }
-        target = Path(path)
-        draft = target.with_name(f"{target.name}.{os.getpid()}.tmp")
-        try:
-            with draft.open("w", encoding="utf-8") as file:
-                file.write(f"{_HEADER} {VERSION}\n")
-                json.dump(body, file, sort_keys=True)
-                file.write("\n")
-            draft.replace(target)
-        finally:
-            draft.unlink(missing_ok=True)
+        with atomic_writer(Path(path), "w") as file:
+            file.write(f"{_HEADER} {VERSION}\n")
+            json.dump(body, file, sort_keys=True)
+            file.write("\n")
 
     @classmethod
     def load(

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# PYTHON_ARGCOMPLETE_OK
 """The frame of the command line: which command, with which arguments.
 
 A command is a module of this package with ``add_to(subparsers)``, which adds its
@@ -19,8 +20,9 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
 
-from reactorl.cli.parser import Parser, nearest
-from reactorl.cli.terminal import set_debug
+from reactorl._util.suggestions import did_you_mean
+from reactorl.cli.support.console import set_debug
+from reactorl.cli.support.parser import Parser
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,7 +81,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     args = _without_debug(sys.argv[1:] if argv is None else argv)
     if args[:1] == ["run"]:
-        from reactorl.cli.run_options import normalised
+        from reactorl.cli.support.run_options import normalised
 
         args = normalised(args)
     parsed = _parsed(args)
@@ -95,7 +97,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except Exception as error:
-        from reactorl.cli.failures import fail_unexpectedly
+        from reactorl.cli.support.errors import fail_unexpectedly
 
         return fail_unexpectedly(error)
     return status
@@ -106,6 +108,10 @@ def entry() -> NoReturn:
 
     As in LF, threads that a program has started do not keep it alive.
     """
+    if "_ARGCOMPLETE" in os.environ:
+        from reactorl.cli.support.completion import complete
+
+        complete()
     status = main()
     from threading import current_thread, enumerate
 
@@ -131,7 +137,7 @@ def make_parser(wanted: str | None = None) -> tuple[Parser, dict[str, Parser]]:
     subparsers = parser.add_subparsers(prog="reactorl", help=argparse.SUPPRESS)
     for name in COMMANDS:
         if name == wanted:
-            import_module(f"reactorl.cli.{name}").add_to(subparsers)
+            import_module(f"reactorl.cli.commands.{name}").add_to(subparsers)
             _add_debug(subparsers.choices[name])
         else:
             subparsers.add_parser(name)
@@ -142,7 +148,9 @@ def _parsed(args: Sequence[str]) -> argparse.Namespace:
     wanted = next((arg for arg in args if not arg.startswith("-")), None)
     parser, commands = make_parser(wanted)
     if wanted is not None and wanted not in commands:
-        advice = nearest(wanted, commands) or "'reactorl --help' lists the commands."
+        advice = (
+            did_you_mean(wanted, commands) or "'reactorl --help' lists the commands."
+        )
         parser.fail(f"there is no command '{wanted}'", advice)
     parsed, unknown = parser.parse_known_args(args)
     if unknown:

@@ -8,6 +8,7 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
+from reactorl._util.formatting import format_number, format_seconds
 from reactorl.dashboard.activity import Lately
 from reactorl.dashboard.series import Series
 
@@ -172,12 +173,15 @@ class State:
         return [
             ("Steps", f"{feed.steps:,}", f"of {total:,}"),
             ("Steps/s", f"{rate:,.0f}"),
-            (f"Return, last {_MEAN_OF}", _number(mean)),
-            (name, _number(self._latest.get(EVALUATED) if score is None else score)),
-            ("Loss", _number(self._latest.get(self._loss))),
+            (f"Return, last {_MEAN_OF}", format_number(mean)),
+            (
+                name,
+                format_number(self._latest.get(EVALUATED) if score is None else score),
+            ),
+            ("Loss", format_number(self._latest.get(self._loss))),
             ("Cores busy", f"{self._used[2]:.1f}", f"of {os.cpu_count()}"),
-            ("Time", duration(passed)),
-            ("Time left", "-" if left is None else duration(left)),
+            ("Time", format_seconds(passed)),
+            ("Time left", "-" if left is None else format_seconds(left)),
         ]
 
     def _running(self) -> list[tuple[str, ...]]:
@@ -190,20 +194,11 @@ class State:
             ("Events", f"{events:,}"),
             ("Events/s", f"{self._lately.events_rate if known else 0:,.0f}"),
             ("Cores busy", f"{self._used[2]:.1f}", f"of {os.cpu_count()}"),
-            ("Time", duration(self._passed())),
+            ("Time", format_seconds(self._passed())),
         ]
 
     def _passed(self) -> float:
         return 0.0 if self._began is None else self._lately.latest - self._began
-
-
-def duration(seconds: float) -> str:
-    """Return a duration for people."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours} h {minutes:02} min"
-    return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
 
 
 def logical(nanoseconds: int) -> str:
@@ -212,7 +207,3 @@ def logical(nanoseconds: int) -> str:
         if nanoseconds >= size:
             return f"{nanoseconds / size:,.3f} {unit}"
     return f"{nanoseconds} ns"
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.4g}"

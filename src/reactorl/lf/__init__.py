@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lingua Franca programs of the Python target: read, checked, run; no Java, no build.
+"""The Lingua Franca front end: ``.lf`` programs of the Python target, without Java.
 
-    text ──parse──> syntax ──resolve──> library ──lower──> reactor classes ──> Program
+    text ──parse──> syntax tree ──link──> LinkedProgram ──lower──> reactor classes
 
-Every stage notes what is wrong in a ``Report`` and goes on, so that one look shows
-everything. What comes out is ordinary reactor classes: from there on an LF program
-and one that was written in Python are the same thing.
+The packages are read in the order ``parse``, ``link``, ``lower``, ``runtime``;
+``format`` is ``reactorl fmt``. ``loader.py`` runs all stages. Each stage adds errors to
+a ``Report`` and continues, so that one run of ``reactorl check`` shows all of them. The
+result is ordinary reactor classes: elaboration and the runtime do not distinguish them
+from classes that were written in Python.
 """
 
 from __future__ import annotations
@@ -13,17 +15,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from reactorl.lf.loaded import LfError, load
+    from reactorl.lf.loader import LfError, load
 
 __all__ = ["LfError", "load"]
 
 
 def __getattr__(name: str) -> object:
-    # The front end is loaded on first use: the command line needs only parts of it.
+    # Imported on first use: the command line needs only parts of the front end.
     if name in __all__:
-        from reactorl.lf import loaded
+        from reactorl.lf import loader
 
-        value = globals()[name] = getattr(loaded, name)
+        value = globals()[name] = getattr(loader, name)
         value.__module__ = __name__
         return value
     msg = f"module {__name__!r} has no attribute {name!r}"

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from reactorl._util.suggestions import did_you_mean
 from reactorl.position import Position
 
 if TYPE_CHECKING:
@@ -152,12 +153,6 @@ class Report:
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return advice for an unknown name: the nearest known one, or all of them."""
-    from difflib import get_close_matches  # rarely needed, and slow to import
-
     names = sorted(set(known))
-    close = get_close_matches(name, names, n=1)
-    if close:
-        return f"Did you mean '{close[0]}'?"
-    if names and len(names) <= 12:
-        return f"There is: {', '.join(names)}."
-    return ""
+    listed = f"There is: {', '.join(names)}." if 0 < len(names) <= 12 else ""
+    return did_you_mean(name, names) or listed

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from reactorl.position import Position
 
 if TYPE_CHECKING:
-    from reactorl.lf.library import Part
+    from reactorl.lf.link.program import Part
     from reactorl.lf.source import Source, Span
 
 

@@ -1,21 +1,136 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reinforcement learning on reactors."""
+"""Reinforcement learning on reactors: vector environments, algorithms, training.
+
+Names load on first use: ``import reactorl.rl`` imports neither Gymnasium nor JAX.
+"""
 
 from __future__ import annotations
 
-from reactorl.rl.envs.errors import EnvError, SharedStateError
-from reactorl.rl.vector.batch_log import BatchLog
-from reactorl.rl.vector.env import VectorEnv
-from reactorl.rl.vector.registration import make_vector, register_vector
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from reactorl.rl.adapters.sb3 import SB3VecEnv
+    from reactorl.rl.algorithms.dqn import DQN
+    from reactorl.rl.algorithms.impala import IMPALA
+    from reactorl.rl.algorithms.ippo import IPPO
+    from reactorl.rl.algorithms.mlp import apply_mlp, make_mlp
+    from reactorl.rl.algorithms.ppo import PPO
+    from reactorl.rl.algorithms.q_learning import QLearning
+    from reactorl.rl.algorithms.torch import TorchAlgorithm
+    from reactorl.rl.checkpoint.file import CheckpointError
+    from reactorl.rl.envs.errors import EnvError, SharedStateError
+    from reactorl.rl.flow.algorithm import Algorithm, FlowError
+    from reactorl.rl.flow.flow import Flow, Run
+    from reactorl.rl.flow.learner import Learner
+    from reactorl.rl.flow.replay import Replay, ReplayConfig
+    from reactorl.rl.flow.rollout import Rollout
+    from reactorl.rl.flow.task import Round
+    from reactorl.rl.flow.trajectory import Episode, Trajectory
+    from reactorl.rl.multi_agent.inference import Match, MatchRun
+    from reactorl.rl.multi_agent.pettingzoo import ParallelRunner
+    from reactorl.rl.multi_agent.vector import ParallelVectorEnv
+    from reactorl.rl.runs.directory import RunError
+    from reactorl.rl.vector.batch_log import BatchLog
+    from reactorl.rl.vector.env import VectorEnv
+    from reactorl.rl.vector.registration import make_vec, register_vector
+    from reactorl.rl.wrappers.atari import AtariPreprocessing
+    from reactorl.rl.wrappers.frame_stack import FrameStack
 
 __all__ = [
+    "DQN",
+    "IMPALA",
+    "IPPO",
+    "PPO",
+    "Algorithm",
+    "AtariPreprocessing",
     "BatchLog",
+    "CheckpointError",
     "EnvError",
+    "Episode",
+    "Flow",
+    "FlowError",
+    "FrameStack",
+    "Learner",
+    "Match",
+    "MatchRun",
+    "ParallelRunner",
+    "ParallelVectorEnv",
+    "QLearning",
+    "Replay",
+    "ReplayConfig",
+    "Rollout",
+    "Round",
+    "Run",
+    "RunError",
+    "SB3VecEnv",
     "SharedStateError",
+    "TorchAlgorithm",
+    "Trajectory",
     "VectorEnv",
-    "make_vector",
+    "apply_mlp",
+    "make_mlp",
+    "make_vec",
     "register_vector",
 ]
 
-for _name in __all__:
-    globals()[_name].__module__ = __name__
+_MODULES: Final = {
+    "adapters.sb3": ["SB3VecEnv"],
+    "algorithms.dqn": ["DQN"],
+    "algorithms.impala": ["IMPALA"],
+    "algorithms.ippo": ["IPPO"],
+    "algorithms.mlp": ["apply_mlp", "make_mlp"],
+    "algorithms.ppo": ["PPO"],
+    "algorithms.q_learning": ["QLearning"],
+    "algorithms.torch": ["TorchAlgorithm"],
+    "checkpoint.file": ["CheckpointError"],
+    "envs.errors": ["EnvError", "SharedStateError"],
+    "flow.algorithm": ["Algorithm", "FlowError"],
+    "flow.flow": ["Flow", "Run"],
+    "flow.learner": ["Learner"],
+    "flow.replay": ["Replay", "ReplayConfig"],
+    "flow.rollout": ["Rollout"],
+    "flow.task": ["Round"],
+    "flow.trajectory": ["Episode", "Trajectory"],
+    "multi_agent.inference": ["Match", "MatchRun"],
+    "multi_agent.pettingzoo": ["ParallelRunner"],
+    "multi_agent.vector": ["ParallelVectorEnv"],
+    "runs.directory": ["RunError"],
+    "vector.batch_log": ["BatchLog"],
+    "vector.env": ["VectorEnv"],
+    "vector.registration": ["make_vec", "register_vector"],
+    "wrappers.atari": ["AtariPreprocessing"],
+    "wrappers.frame_stack": ["FrameStack"],
+}
+_HOMES: Final = {name: module for module, names in _MODULES.items() for name in names}
+_EXTRAS: Final = {
+    "cloudpickle": "rl",
+    "gymnasium": "rl",
+    "numpy": "rl",
+    "pettingzoo": "pettingzoo",
+    "stable_baselines3": "sb3",
+}
+"""Which extra installs a package; all others come with ``train``."""
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        msg = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(msg)
+    try:
+        module = import_module(f"{__name__}.{_HOMES[name]}")
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package in ("", "reactorl"):
+            raise
+        extra = _EXTRAS.get(package, "train")
+        how = "torch" if package == "torch" else f"'reactorl[{extra}]'"
+        msg = f"{__name__}.{name} needs {package}: pip install {how}"
+        raise ImportError(msg, name=package) from error
+    value: object = getattr(module, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -14,14 +14,13 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-import os
-import threading
 import zlib
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, NoReturn, TypeAlias
 
+from reactorl._util.files import atomic_writer
 from reactorl.errors import TraceError
 from reactorl.position import Position
 from reactorl.trace.record import TagRecord, Trace
@@ -34,6 +33,7 @@ from reactorl.trace.timing_text import (
 )
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator, Mapping
 
     from reactorl.trace.timing import Structure, Timing
@@ -90,7 +90,7 @@ def save(path: str | os.PathLike[str], saved: SavedTrace | Trace) -> None:
         "options": dict(saved.options),
         "kept": saved.kept,
     }
-    with _replacing(target) as file:
+    with _writer(target) as file:
         head = f"{_HEADER} {VERSION} {json.dumps(facts, sort_keys=True)}\n"
         file.write(head.encode())
         seen = hashlib.sha256(head.encode())
@@ -242,20 +242,12 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def _replacing(path: Path) -> Iterator[IO[bytes]]:
-    """Write beside ``path`` and move there once everything is on the disk."""
-    unique = f"{os.getpid()}-{threading.get_ident()}"
-    beside = path.with_name(f".{path.name}.{unique}.tmp")
-    try:
-        with beside.open("xb") as raw:
-            if path.suffix == ".gz":
-                # No name and no time, so that equal traces give equal files.
-                with gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as file:
-                    yield file  # type: ignore[misc]
-            else:
-                yield raw
-            raw.flush()
-            os.fsync(raw.fileno())
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
+def _writer(path: Path) -> Iterator[IO[bytes]]:
+    """Open a new file that replaces ``path``, compressed if the name ends in .gz."""
+    with atomic_writer(path) as raw:
+        if path.suffix != ".gz":
+            yield raw
+            return
+        # No name and no time, so that equal traces give equal files.
+        with gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as file:
+            yield file  # type: ignore[misc]

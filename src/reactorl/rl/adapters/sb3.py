@@ -12,6 +12,7 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode
 
+from reactorl.rl._public import public
 from reactorl.rl.adapters.sb3_commands import Identify, Invoke, Put, Read, Wrapped
 from reactorl.rl.envs.commands import Render
 from reactorl.rl.vector.env import VectorEnv
@@ -39,6 +40,7 @@ __all__ = ["SB3VecEnv"]
 _LEAVES = (spaces.Box, spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)
 
 
+@public
 class SB3VecEnv(VecEnv):  # type: ignore[misc]
     """Environments for Stable-Baselines3 that step on all cores.
 

@@ -18,6 +18,7 @@ import numpy as np
 import optax
 from gymnasium import spaces
 
+from reactorl.rl._public import public
 from reactorl.rl.algorithms import pytree as trees
 from reactorl.rl.algorithms.mlp import apply_mlp, make_mlp
 from reactorl.rl.flow.algorithm import FlowError
@@ -46,6 +47,7 @@ class DQNState(NamedTuple):
     updates: Any
 
 
+@public
 @dataclass(frozen=True)
 class DQN:
     """The algorithm, and all that can be chosen about it."""

@@ -18,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
+from reactorl.rl._public import public
 from reactorl.rl.algorithms import actor_critic as policy
 from reactorl.rl.algorithms import pytree as trees
 from reactorl.rl.algorithms.mlp import apply_mlp
@@ -46,6 +47,7 @@ class IMPALAState(NamedTuple):
     optimiser: Any
 
 
+@public
 @dataclass(frozen=True)
 class IMPALA:
     """The algorithm, and all that can be chosen about it."""

@@ -35,6 +35,7 @@ from reactorl import (
     startup,
 )
 from reactorl.diagram import Graph, graph
+from reactorl.rl._public import public
 from reactorl.rl.algorithms.ppo import PPO
 from reactorl.rl.checkpoint.registry import Records, random_state, set_random_state
 from reactorl.rl.flow.algorithm import FlowError
@@ -63,6 +64,7 @@ EVALUATION_ENVS: Final = 4
 """In how many environments an evaluation plays at most."""
 
 
+@public
 @dataclass(frozen=True, repr=False)  # programs are compared by what values show
 class IPPO:
     """What is trained, on what, and how long.

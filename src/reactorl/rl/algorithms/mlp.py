@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from reactorl.rl._public import public
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import ModuleType
@@ -29,6 +31,7 @@ def orthogonal(random: Any, rows: int, columns: int, scale: float) -> Any:  # no
     return (scale * matrix).astype(np.float32)
 
 
+@public
 def make_mlp(
     random: Any,  # noqa: ANN401
     sizes: Sequence[int],
@@ -53,6 +56,7 @@ def make_mlp(
     return layers
 
 
+@public
 def apply_mlp(layers: Layers, rows: Any, xp: ModuleType, hidden: str = "relu") -> Any:  # noqa: ANN401
     """Return the network's output for each row.
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 from gymnasium import spaces
 
+from reactorl.rl._public import public
 from reactorl.rl.flow.algorithm import FlowError
 from reactorl.rl.flow.encoding import Encoder
 
@@ -38,6 +39,7 @@ class TableState(NamedTuple):
     """How often each entry was changed."""
 
 
+@public
 @dataclass(frozen=True)
 class QLearning:
     """The algorithm, and all that can be chosen about it."""

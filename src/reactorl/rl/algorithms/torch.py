@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from reactorl.rl._public import public
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -36,6 +38,7 @@ class TorchState:
     optimiser: torch.optim.Optimizer
 
 
+@public
 class TorchAlgorithm:
     """An algorithm whose learner is a Torch module.
 

@@ -18,7 +18,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Any, Final
@@ -26,11 +25,13 @@ from typing import IO, TYPE_CHECKING, Any, Final
 import numpy as np
 
 from reactorl import ReactorlError
+from reactorl._util.files import atomic_writer, remove_unfinished
+from reactorl.rl._public import public
 from reactorl.rl.checkpoint.codec import Packer, dtype_of, unpack
 from reactorl.rl.checkpoint.identity import differences, identity, versions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from reactorl.rl.checkpoint.registry import Data
@@ -44,6 +45,7 @@ _LONGEST_LINE: Final = 200
 _DIGEST: Final = hashlib.sha256().digest_size
 
 
+@public
 class CheckpointError(ReactorlError):
     """A checkpoint cannot be used.
 
@@ -109,47 +111,13 @@ def write_checkpoint(path: Path, data: Data, flow: Task) -> None:
             yield array.reshape(-1).view(np.uint8).data
             yield bytes(_padded(array.nbytes) - array.nbytes)
 
-    def write(file: IO[bytes]) -> None:
+    remove_unfinished(path)  # a run directory has one writer
+    with atomic_writer(path) as file:
         digest = hashlib.sha256()
         for part in parts():
             digest.update(part)
             file.write(part)
         file.write(digest.digest())
-
-    replace(path, write)
-
-
-def replace(
-    path: Path, content: bytes | memoryview | Callable[[IO[bytes]], None]
-) -> None:
-    """Give a path new content as a whole: nobody ever finds a part of it.
-
-    Args:
-        path: Where.
-        content: What is to be there; or what writes it, called with the file.
-
-    Raises:
-        OSError: It cannot be written; what was there is still there.
-    """
-    beside = path.with_name(f".{path.name}.new")
-    try:
-        with beside.open("wb") as file:
-            if callable(content):
-                content(file)
-            else:
-                file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            beside.unlink()
-        raise
-    directory = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)
 
 
 def _padded(size: int) -> int:

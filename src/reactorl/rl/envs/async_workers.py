@@ -7,8 +7,9 @@ from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from reactorl._util.machine import usable_cores
 from reactorl.rl.envs.async_backend import Pool, Worker
-from reactorl.rl.envs.placement import cores, parts
+from reactorl.rl.envs.placement import parts
 from reactorl.rl.envs.shard import EnvShard
 from reactorl.rl.envs.timeout import HangWatch, no_guard
 
@@ -75,7 +76,7 @@ class PoolHost(Pool):
         replay: BatchLog | None,
     ) -> None:
         count = len(makers)
-        size = min(cores() if workers is None else workers, count)
+        size = min(usable_cores() if workers is None else workers, count)
         self._stack = ExitStack()
         make: Callable[[range], Station]
         if placement == "process":

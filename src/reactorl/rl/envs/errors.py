@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reactorl import ReactorlError
+from reactorl.rl._public import public
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["EnvError", "SharedStateError", "stamped"]
 
 
+@public
 class EnvError(ReactorlError):
     """An environment raised, hung, died, or returned what it may not.
 
@@ -98,6 +100,7 @@ def _stamped_info(info: dict[str, Any], tag: Callable[[], str]) -> dict[str, Any
     return info
 
 
+@public
 class SharedStateError(ReactorlError):
     """Environments that give other results among others than alone.
 

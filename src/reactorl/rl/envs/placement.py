@@ -9,6 +9,8 @@ import time
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
+from reactorl._util.machine import has_gil, usable_cores
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
@@ -52,9 +54,8 @@ def choose_placement(
     if wanted != "auto":
         msg = f"placement is {wanted!r}; it is 'thread', 'process' or 'auto'"
         raise ValueError(msg)
-    has_gil = getattr(sys, "_is_gil_enabled", lambda: True)()
-    parallel = workers if workers is not None else cores()
-    if not has_gil or parallel < 2 or len(makers) < 2 or not can_have_processes():
+    parallel = workers if workers is not None else usable_cores()
+    if not has_gil() or parallel < 2 or len(makers) < 2 or not can_have_processes():
         return "thread", workers
     if _step_seconds(makers[0], trial or try_steps) * len(makers) < WORTH_PROCESSES:
         return "thread", workers or 1
@@ -64,13 +65,6 @@ def choose_placement(
 def parts(count: int, size: int) -> list[range]:
     """Return so many environments in so many parts, as even as can be."""
     return [range(count * k // size, count * (k + 1) // size) for k in range(size)]
-
-
-def cores() -> int:
-    """Return how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def can_have_processes() -> bool:

@@ -37,11 +37,12 @@ from reactorl import (
     shutdown,
     startup,
 )
+from reactorl._util.machine import usable_cores
 from reactorl.rl.envs.adaptive_dispatch import ByLength
 from reactorl.rl.envs.arrays import Arrays
 from reactorl.rl.envs.commands import Describe, Step
 from reactorl.rl.envs.errors import EnvError, stamped
-from reactorl.rl.envs.placement import cores, parts
+from reactorl.rl.envs.placement import parts
 from reactorl.rl.envs.shard import EnvShard
 from reactorl.rl.envs.timeout import HangWatch, no_guard
 
@@ -205,7 +206,7 @@ class ThreadBackend:
         pin: bool,
     ) -> None:
         self._count = len(makers)
-        threads = min(cores() if workers is None else workers, self._count)
+        threads = min(usable_cores() if workers is None else workers, self._count)
         size = group_count(self._count, threads)
         self._stack = ExitStack()
         guard: Callable[[], Guard] = no_guard

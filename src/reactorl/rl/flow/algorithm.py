@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from reactorl import ReactorlError
+from reactorl.rl._public import public
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,6 +28,7 @@ State: TypeAlias = Any
 Metrics: TypeAlias = "dict[str, float]"
 
 
+@public
 class FlowError(ReactorlError):
     """The parts of a flow do not fit together.
 
@@ -52,6 +54,7 @@ class Spaces:
     action: Space[Any]
 
 
+@public
 class Algorithm(Protocol):
     """How to act and how to learn. Functions of their arguments, nothing else.
 

@@ -35,6 +35,7 @@ from reactorl import (
     reaction,
 )
 from reactorl.diagram import Graph, graph
+from reactorl.rl._public import public
 from reactorl.rl.checkpoint.registry import Records
 from reactorl.rl.envs.factory import Recipe, find_spec
 from reactorl.rl.flow.algorithm import ChecksRounds, FlowError, Spaces
@@ -79,6 +80,7 @@ class Clock(Reactor):
         self.round.set(self.elapsed // ROUND)
 
 
+@public
 @dataclass(frozen=True)
 class Flow:
     """What is trained, on what, and how its parts are synchronised.
@@ -439,6 +441,7 @@ def _sent(saved: Data | None) -> list[tuple[int, Any]]:
     return [(saved["sent_at"] + ROUND, Trajectory.restored(saved["sent"]))]
 
 
+@public
 class Run(Driven[Round]):
     """A training under way; a context manager.
 

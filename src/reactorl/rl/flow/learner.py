@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from reactorl import Input, Output, Reactor, param, reaction, startup
+from reactorl.rl._public import public
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,6 +73,7 @@ class Teacher(Reactor):
         }
 
 
+@public
 class Learner(Teacher):
     """Learns at the tag at which batches arrive, and sends what it has learned then."""
 

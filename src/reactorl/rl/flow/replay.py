@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reactorl import Input, MultiInput, Output, Reactor, param, reaction, startup
+from reactorl.rl._public import public
 from reactorl.rl.checkpoint.registry import random_state, set_random_state
 from reactorl.rl.flow.trajectory import Trajectory, rows, side_by_side
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from reactorl.rl.flow.trajectory import Array
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class ReplayConfig:
     """How steps are kept and drawn.
@@ -65,6 +67,7 @@ class Ring:
         return places[-self.capacity :]
 
 
+@public
 class Replay(Reactor):
     """Keeps steps, and sends batches of them at the tag at which new ones arrive."""
 

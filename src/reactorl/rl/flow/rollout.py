@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from reactorl import Input, Output, Reactor, param, reaction, shutdown, startup
+from reactorl.rl._public import public
 from reactorl.rl.checkpoint.registry import random_state, set_random_state
 from reactorl.rl.flow.env_block import EnvBlock
 from reactorl.rl.flow.trajectory import Columns, Trajectory
@@ -37,6 +38,7 @@ class RolloutPlan:
     records: Records = field(repr=False)
 
 
+@public
 class Rollout(Reactor):
     """Collects steps at the tag at which a round begins.
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, Unpack
 
+from reactorl.rl._public import public
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from reactorl.rl.flow.trajectory import Episode
 
 
+@public
 @dataclass(frozen=True)
 class Round:
     """What a round gave."""

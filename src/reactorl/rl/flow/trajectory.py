@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from reactorl.rl._public import public
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     Array: TypeAlias = np.ndarray[Any, Any]
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class Episode:
     """An episode that ended."""
@@ -25,6 +28,7 @@ class Episode:
     """Where there are several, their names and sums."""
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class Trajectory:
     """Steps of some environments, in arrays ``[step, environment, ...]``.

@@ -37,6 +37,7 @@ from reactorl import (
     run,
     startup,
 )
+from reactorl.rl._public import public
 from reactorl.rl.checkpoint.registry import Records, random_state, set_random_state
 from reactorl.rl.flow.algorithm import FlowError
 from reactorl.rl.flow.run import Driven, RunOptions
@@ -162,6 +163,7 @@ class Turns(Reactor):
         self.number += 1
 
 
+@public
 @dataclass(frozen=True, repr=False)
 class Match:
     """Who plays what.
@@ -351,6 +353,7 @@ class Scribe(Reactor):
             self.request_stop()
 
 
+@public
 class MatchRun(Driven[tuple[Played, ...]]):
     """A match under way, turn by turn; a context manager.
 

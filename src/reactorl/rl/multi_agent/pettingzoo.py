@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from reactorl.rl._public import public
 from reactorl.rl.multi_agent.vector import ParallelVectorEnv
 
 try:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["ParallelRunner", "ParallelVectorEnv"]
 
 
+@public
 class ParallelRunner(ParallelEnv):  # type: ignore[misc]
     """A ``ParallelEnv`` that lives in a reactor, and behaves like itself.
 
@@ -124,6 +126,3 @@ class ParallelRunner(ParallelEnv):  # type: ignore[misc]
 
     def __str__(self) -> str:
         return self._name
-
-
-ParallelVectorEnv.__module__ = __name__

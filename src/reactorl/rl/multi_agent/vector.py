@@ -11,6 +11,7 @@ import gymnasium as gym
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
+from reactorl.rl._public import public
 from reactorl.rl.envs.commands import Answer, Call, Only
 from reactorl.rl.envs.errors import EnvError
 from reactorl.rl.envs.factory import count_of
@@ -18,6 +19,7 @@ from reactorl.rl.envs.placement import choose_placement
 from reactorl.rl.envs.sub_env import Rules
 from reactorl.rl.multi_agent.sub_env import Begin, ParallelSubEnv, Play, try_turns
 from reactorl.rl.vector.arguments import check_options, seeds_for
+from reactorl.rl.vector.exclusive import ExclusiveUse, exclusive
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     ]
 
 
+@public
 class ParallelVectorEnv:
     """Many environments with several agents each, which step on all cores.
 
@@ -86,6 +89,7 @@ class ParallelVectorEnv:
         timeout: float | None = None,
         pin: bool = False,
     ) -> None:
+        self._use = ExclusiveUse()
         makers = _makers(env, num_envs)
         self.num_envs = len(makers)
         if workers is not None:
@@ -112,6 +116,7 @@ class ParallelVectorEnv:
         self._episodes = [0] * self.num_envs
         self._spaces: list[dict[tuple[str, Any], Space]] = [{} for _ in self.agents]
 
+    @exclusive
     def reset(
         self,
         *,
@@ -140,6 +145,7 @@ class ParallelVectorEnv:
             self._note(index, each.agents, each.episode)
         return [each.observations for each in begun], [each.infos for each in begun]
 
+    @exclusive
     def step(self, actions: Sequence[ByAgent | None]) -> Turns:
         """Step all environments.
 
@@ -180,6 +186,7 @@ class ParallelVectorEnv:
         """
         return self._space("action_space", agent, index)
 
+    @exclusive
     def call(
         self,
         name: str,
@@ -190,6 +197,7 @@ class ParallelVectorEnv:
         """Call a method of environments; what is no method is returned itself."""
         return self._answers(Call(name, args, tuple(kwargs.items())), indices)
 
+    @exclusive
     def close(self) -> None:
         """Close the environments, each on its home worker; twice is fine."""
         self._closing()

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from reactorl import ReactorlError
-from reactorl.rl.checkpoint.file import replace
+from reactorl._util.files import write_atomic
+from reactorl.rl._public import public
 from reactorl.rl.checkpoint.identity import described, versions
 from reactorl.rl.runs.revision import revision
 
@@ -25,6 +26,7 @@ FORMAT = 1
 """Of the configuration."""
 
 
+@public
 class RunError(ReactorlError):
     """A directory of a run cannot be made or used.
 
@@ -92,7 +94,7 @@ class RunDirectory:
                     now += 1  # another run began in the same second
             text = json.dumps(config, indent=2) + "\n"
             try:
-                replace(path / "config.json", text.encode())
+                write_atomic(path / "config.json", text.encode())
             except OSError:
                 path.rmdir()
                 raise

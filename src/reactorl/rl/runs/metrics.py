@@ -13,7 +13,7 @@ import io
 import time
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from reactorl.rl.checkpoint.file import replace
+from reactorl._util.files import write_atomic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -159,5 +159,5 @@ def take_back(path: Path, done: int) -> float:
         if step <= done:
             rows.writerow((step, f"{seconds:.3f}", key, repr(value)))
             latest = max(latest, seconds)
-    replace(path, kept.getvalue().encode())
+    write_atomic(path, kept.getvalue().encode())
     return latest

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reactorl.rl.checkpoint.file import replace
+from reactorl._util.files import write_atomic
 from reactorl.rl.runs.metrics import EVALUATED, RETURN, numbers
 
 if TYPE_CHECKING:
@@ -100,4 +100,4 @@ def draw(curves: Sequence[Curve], title: str, paths: Sequence[Path]) -> None:
         kind = path.suffix.lstrip(".").lower()
         picture = io.BytesIO()
         figure.savefig(picture, format=kind, dpi=150)
-        replace(path, picture.getbuffer())
+        write_atomic(path, picture.getbuffer())

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
+from reactorl._util.files import write_atomic
+from reactorl._util.formatting import format_number, format_seconds
 from reactorl.dashboard.document import asset, document
 from reactorl.diagram import html_parts
-from reactorl.rl.checkpoint.file import replace
 from reactorl.rl.runs.report_curves import Numbers, curves, read_numbers
 
 if TYPE_CHECKING:
@@ -61,7 +62,9 @@ def write_report(run: RunDirectory, outcome: Outcome) -> None:
     Raises:
         OSError: It cannot be written, or the numbers cannot be read.
     """
-    replace(run.path / "report.html", report(run, outcome).encode(errors="replace"))
+    write_atomic(
+        run.path / "report.html", report(run, outcome).encode(errors="replace")
+    )
 
 
 def report(run: RunDirectory, outcome: Outcome) -> str:
@@ -137,15 +140,15 @@ def _tiles(outcome: Outcome, numbers: Numbers) -> str:
             "" if steps == outcome.total else f"of {outcome.total:,}",
         ),
         ("Episodes", f"{len(numbers.returns):,}"),
-        ("Return, last 100", _number(numbers.last_returns)),
-        ("Best evaluation", _number(numbers.best_evaluation)),
+        ("Return, last 100", format_number(numbers.last_returns)),
+        ("Best evaluation", format_number(numbers.best_evaluation)),
     ]
     if outcome.scores:
         mean = sum(outcome.scores) / len(outcome.scores)
         many = f"Score, {len(outcome.scores)} episodes"
         tiles.append((many, f"{mean:.4g}", f"least {min(outcome.scores):.4g}"))
     tiles += [
-        ("Time", _duration(seconds)),
+        ("Time", format_seconds(seconds)),
         ("Steps/s", f"{steps / seconds:,.0f}" if seconds > 0 else "-"),
     ]
     inner = "".join(
@@ -211,15 +214,3 @@ def _text(value: object) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(map(str, value)) or "-"
     return "-" if value is None or value == "" else str(value)
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.4g}"
-
-
-def _duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours} h {minutes:02} min"
-    return f"{minutes} min {rest:02} s" if minutes else f"{seconds:.1f} s"

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from reactorl import ReplayError
+from reactorl.rl._public import public
 
 if TYPE_CHECKING:
     import os
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 FORMAT: Final = 1
 
 
+@public
 @dataclass
 class BatchLog:
     """The batches of a run, in order, each with its environments in order."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import gymnasium as gym
 
+from reactorl.rl._public import public
 from reactorl.rl.envs.factory import find_spec
 from reactorl.rl.vector.env import VectorEnv
 
@@ -36,6 +37,7 @@ _OWN: Final = frozenset(
 """What is meant for the vector; everything else is for the environments."""
 
 
+@public
 def register_vector(env_id: str) -> str:
     """Let ``gymnasium.make_vec`` make vectors of an environment with ``VectorEnv``.
 
@@ -55,7 +57,7 @@ def register_vector(env_id: str) -> str:
         gym.register(
             name,
             entry_point=spec.entry_point,
-            vector_entry_point=partial(make_vector, spec),
+            vector_entry_point=partial(make_vec, spec),
             reward_threshold=spec.reward_threshold,
             nondeterministic=spec.nondeterministic,
             max_episode_steps=spec.max_episode_steps,
@@ -66,7 +68,8 @@ def register_vector(env_id: str) -> str:
     return name
 
 
-def make_vector(env: str | EnvSpec, num_envs: int = 1, **kwargs: Any) -> VectorEnv:  # noqa: ANN401
+@public
+def make_vec(env: str | EnvSpec, num_envs: int = 1, **kwargs: Any) -> VectorEnv:  # noqa: ANN401
     """Make a vector environment, as a ``vector_entry_point`` does.
 
     Args:

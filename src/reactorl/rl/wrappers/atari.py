@@ -27,6 +27,7 @@ from gymnasium.spaces import Box, Discrete
 from gymnasium.utils import RecordConstructorArgs
 from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker
 
+from reactorl.rl._public import public
 from reactorl.rl.wrappers.resize import AreaResize
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ Frame: TypeAlias = "tuple[float, bool, bool, dict[str, Any]]"
 """What an emulated frame gives: reward, terminated, truncated, info."""
 
 
+@public
 class AtariPreprocessing(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     """Frames of a game as Gymnasium's wrapper of this name prepares them.
 

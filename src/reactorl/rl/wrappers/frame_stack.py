@@ -11,6 +11,8 @@ from gymnasium.spaces import Box
 from gymnasium.utils import RecordConstructorArgs
 from gymnasium.vector.utils import batch_space
 
+from reactorl.rl._public import public
+
 if TYPE_CHECKING:
     from reactorl.rl.envs.observation_buffer import Array
 
@@ -23,6 +25,7 @@ WINDOWS: Final = 8
 """How many stacks there is room for, before what is needed moves to the front."""
 
 
+@public
 class FrameStack(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     """Stacks observations as Gymnasium's ``FrameStackObservation`` does, in less time.
 

@@ -27,9 +27,10 @@ from reactorl import (
     param,
     reaction,
 )
+from reactorl._util.machine import usable_cores
 from reactorl.rl.envs.commands import Describe, Step
 from reactorl.rl.envs.errors import EnvError
-from reactorl.rl.envs.placement import can_have_processes, cores, parts
+from reactorl.rl.envs.placement import can_have_processes, parts
 from reactorl.rl.envs.process.worker import Team, share
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ class ProcessBackend:
         self._count = len(makers)
         self._rules = rules
         self._actions: Array | None = None
-        size = min(cores() if workers is None else workers, self._count)
+        size = min(usable_cores() if workers is None else workers, self._count)
         if size < 1:
             msg = f"workers must be 1 or more, not {workers}"
             raise ValueError(msg)

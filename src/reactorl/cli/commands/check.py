@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``reactorl check``: everything that is wrong with programs, without running them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reactorl.cli.support.errors import show
+from reactorl.lf.diagnostics import Report, Severity
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable
+
+DESCRIPTION = """\
+Say everything that is wrong with programs, without running them: all
+diagnostics of all files and of what they import. Nothing of a file is executed.
+"""
+EPILOG = """\
+examples:
+  reactorl check hello.lf
+  reactorl check src/*.lf
+
+exit status: 0 if there is no error, 2 if there is one; warnings do not count.
+"""
+
+
+def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the parser of this command."""
+    from argparse import RawDescriptionHelpFormatter
+
+    parser = subparsers.add_parser(
+        "check",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "files", nargs="+", type=Path, metavar="FILE.lf", help="what to check"
+    )
+    parser.set_defaults(command=command)
+
+
+def command(args: argparse.Namespace) -> int:
+    """Check the files that were named; return the exit status."""
+    from reactorl.lf.loader import check
+
+    files = list(dict.fromkeys(args.files))
+    report = Report()
+    for file in files:
+        found = Report()  # so that what another file imports too counts for both
+        check(file, found)
+        for path in found.files:
+            report.meet(path)
+        for diagnostic in found.diagnostics:
+            report.add(diagnostic)
+    show(report)
+    print(_summary(report, len(files)), file=sys.stderr)
+    return 2 if report.failed else 0
+
+
+def _summary(report: Report, checked: int) -> str:
+    found = report.diagnostics
+    if not found:
+        return f"{count(checked, 'file')}: no problems"
+    errors = _of(report, Severity.ERROR)
+    warnings = _of(report, Severity.WARNING)
+    counts = [count(n, what) for n, what in ((errors, "error"), (warnings, "warning"))]
+    shown = ", ".join(c for c, n in zip(counts, (errors, warnings), strict=True) if n)
+    return f"{shown} in {count(_distinct(d.path for d in found), 'file')}"
+
+
+def _of(report: Report, severity: Severity) -> int:
+    return sum(d.severity is severity for d in report.diagnostics)
+
+
+def _distinct(paths: Iterable[Path]) -> int:
+    return len(dict.fromkeys(paths))
+
+
+def count(n: int, what: str) -> str:
+    """Return a number and what it counts, in the singular or plural."""
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``reactorl diff``: the first place where two runs part."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reactorl.cli.support.errors import fail
+from reactorl.errors import ReactorlError, TraceError
+
+if TYPE_CHECKING:
+    from reactorl.trace import SavedTrace
+
+DESCRIPTION = """\
+Name the first place where two runs part: the tag, the reaction and the port,
+with both values. A and B are trace files ('reactorl run FILE.lf --trace FILE',
+result.save_trace(FILE)), or directories of trainings. Trainings that kept no
+trace ('reactorl train ... --trace') are compared by their numbers and by what
+they have learned.
+
+Measured times play no part: two runs are the same if the same things happened.
+"""
+EPILOG = """\
+examples:
+  reactorl diff one.trace two.trace
+  reactorl diff runs/CartPole-v1__dqn__1__17 runs/CartPole-v1__dqn__1__18
+
+exit status: 0 if they are the same, 1 if they differ, 2 if they cannot be
+compared.
+"""
+
+
+def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the parser of this command."""
+    parser = subparsers.add_parser(
+        "diff",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("a", type=Path, metavar="A", help="a trace, or a training")
+    parser.add_argument("b", type=Path, metavar="B", help="the other")
+    parser.set_defaults(command=command)
+
+
+def command(args: argparse.Namespace) -> int:
+    """Compare two runs; return the exit status."""
+    try:
+        same, words = compared(args.a, args.b)
+    except ReactorlError as error:
+        return fail(error)
+    except OSError as error:
+        name = error.filename or f"{args.a} or {args.b}"
+        return fail(f"{name}: {(error.strerror or str(error)).lower()}")
+    print(words)
+    return 0 if same else 1
+
+
+def compared(a: Path, b: Path) -> tuple[bool, str]:
+    """Return whether two runs are the same, and what to say about it.
+
+    Raises:
+        TraceError: A trace cannot be read, or is none.
+        ReactorlError: A run's directory cannot be read.
+        OSError: A file cannot be read.
+    """
+    from reactorl.cli.commands.trace import trace_of, traces_in
+
+    if a.is_dir() and b.is_dir():
+        mine, others = traces_in(a), traces_in(b)
+        both = sorted(mine.keys() & others.keys())
+        kept = [(mine[first], others[first]) for first in both]
+        for one, other in kept:
+            found = _traces(one, other)
+            if found is not None and not found[0]:
+                return found
+        from reactorl.cli.support.run_diff import compared_runs
+
+        return compared_runs(a, b, traced=bool(kept))
+    found = _traces(trace_of(a), trace_of(b))
+    if found is None:
+        what = f"{a} and {b} have measured times, and these differ from run to run"
+        raise TraceError(what, None, "Compare runs that kept a trace ('--trace FILE').")
+    return found
+
+
+def _traces(a: Path, b: Path) -> tuple[bool, str] | None:
+    """Compare two files; None: neither has a trace."""
+    from reactorl.trace import diff, digest, load
+
+    one, other = load(a), load(b)
+    if not one.kept and not other.kept:
+        return None
+    for path, saved in ((a, one), (b, other)):
+        if not saved.kept:
+            what = f"{path}: this file has measured times only"
+            remedy = "Run again with '--trace FILE', or run(..., trace=True)."
+            raise TraceError(what, None, remedy)
+    difference = diff(one.trace, other.trace)
+    if difference is None:
+        many = len(one.trace)
+        words = f"the runs are the same: {many:,} tags, digest {digest(one.trace)[:16]}"
+        return True, words
+    lines = [str(difference), f"  A: {a}", f"  B: {b}", *_context(one, other)]
+    return False, "\n".join(lines)
+
+
+def _context(a: SavedTrace, b: SavedTrace) -> list[str]:
+    """Say what else is different: the reason may be there."""
+    lines = []
+    if a.program != b.program:
+        lines.append("  They are runs of different programs.")
+    if a.seed != b.seed:
+        lines.append(f"  A has seed {a.seed}, B has seed {b.seed}.")
+    lines += [
+        f"  A was run with {name}={a.options.get(name)}, B with {b.options.get(name)}."
+        for name in sorted(a.options.keys() | b.options.keys())
+        if a.options.get(name) != b.options.get(name)
+    ]
+    return lines

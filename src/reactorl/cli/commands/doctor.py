@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``reactorl doctor``: what matters in a bug report, and what to do for full speed."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from reactorl.cli.doctor.advice import advice
+from reactorl.cli.doctor.packages import imported, installed
+from reactorl.cli.doctor.system_info import (
+    machine_facts,
+    package_facts,
+    python_facts,
+    variables,
+)
+from reactorl.cli.support.console import coloured, paint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reactorl.cli.doctor.advice import Advice, Facts
+
+DESCRIPTION = """\
+Print what matters in a bug report: versions, Python and its GIL, the extension,
+cores, packages, environment variables; run a tiny program on two workers twice
+and compare; and say what to do for full speed. Changes nothing.
+"""
+EPILOG = """\
+examples:
+  reactorl doctor
+  reactorl doctor --json > report.json
+
+exit status: 0, or 1 if something is broken.
+"""
+
+
+def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the parser of this command."""
+    parser = subparsers.add_parser(
+        "doctor",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print everything as JSON, for programs"
+    )
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="do not import packages to see which turn the GIL on (only "
+        "free-threaded Python does that at all)",
+    )
+    parser.set_defaults(command=command)
+
+
+def command(args: argparse.Namespace) -> int:
+    """Print the facts and the advice; return the exit status."""
+    facts = collect(quick=args.quick)
+    found = advice(facts)
+    if args.json:
+        everything = {**facts, "advice": [asdict(one) for one in found]}
+        print(json.dumps(everything, indent=2))
+    else:
+        for line in lines(facts, found, colours=coloured(sys.stdout)):
+            print(line)
+    return 1 if any(one.broken for one in found) else 0
+
+
+def collect(*, quick: bool = False) -> Facts:
+    """Return all facts, as plain data."""
+    python, packages = python_facts(), installed()
+    return {
+        "reactorl": package_facts(),
+        "python": python,
+        "machine": machine_facts(),
+        "packages": packages,
+        "environment": variables(),
+        "imports": {}
+        if quick or not python["free_threaded"] or python["gil"]
+        else imported(packages),
+        "self_check": check_itself(),
+    }
+
+
+def check_itself(seconds: float = 60) -> dict[str, Any]:
+    """Run a tiny program in another process; return what came of it.
+
+    Returns:
+        ``ok``, and with it ``digest`` or ``problem``.
+    """
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "reactorl.cli.doctor.selfcheck"],
+            capture_output=True,
+            check=False,
+            text=True,
+            timeout=seconds,
+        )
+        if done.returncode != 0:
+            said = done.stderr.strip().splitlines() or ["no message"]
+            return {"ok": False, "problem": f"status {done.returncode}: {said[-1]}"}
+        digests = json.loads(done.stdout)
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        return {"ok": False, "problem": f"{type(error).__name__}: {error}"}
+    if len(set(digests)) != 1:
+        return {"ok": False, "problem": f"digests differ: {', '.join(digests)}"}
+    return {"ok": True, "digest": digests[0]}
+
+
+# -- as text --
+
+
+def lines(facts: Facts, found: list[Advice], *, colours: bool) -> Iterator[str]:
+    """Yield the facts and the advice as lines for people."""
+
+    def painted(text: str, style: str) -> str:
+        return paint(text, style) if colours else text
+
+    for title, rows in _sections(facts):
+        yield painted(title, "bold")
+        width = max(len(name) for name, _ in rows)
+        yield from (f"  {name:<{width}}  {value}" for name, value in rows)
+        yield ""
+    if not found:
+        yield painted("nothing to improve", "bold green")
+        return
+    for broken, title in ((True, "broken"), (False, "for full speed, and more")):
+        some = [one for one in found if one.broken is broken]
+        if some:
+            yield painted(title, "bold red" if broken else "bold")
+        for one in some:
+            yield f"  - {one.what}"
+            yield f"    {painted('->', 'green')} {one.fix}"
+
+
+def _sections(facts: Facts) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    ours, python, machine = facts["reactorl"], facts["python"], facts["machine"]
+    check = facts["self_check"]
+    how = [ours.get("compiler") or "compiler unknown", *ours.get("built_with", ())]
+    extension = ours["extension"] or "not found"
+    yield (
+        f"reactorl {ours['version'] or '(not installed)'}",
+        [
+            ("place", ours["place"]),
+            ("extension", f"{extension} ({', '.join(how)})"),
+            (
+                "self-check",
+                f"the same digest on 2, 2 and 1 workers ({check['digest'][:16]})"
+                if check["ok"]
+                else f"FAILED: {check['problem']}",
+            ),
+        ],
+    )
+    kinds = [
+        "free-threaded" if python["free_threaded"] else "with a GIL",
+        *(["debug build"] if python["debug_build"] else []),
+        *(["PGO"] if python["optimised"] else []),
+        python["compiler"],
+    ]
+    yield (
+        f"{python['implementation']} {python['version']}",
+        [
+            ("build", ", ".join(kinds)),
+            ("GIL", f"{'on' if python['gil'] else 'off'}: {python['why']}"),
+            ("executable", python["executable"]),
+            ("processes", f"multiprocessing starts them by {python['start_method']}"),
+        ],
+    )
+    limit = machine["cgroup_cores"]
+    shm = machine["dev_shm_mib"]
+    yield (
+        "machine",
+        [
+            ("system", ", ".join(filter(None, (machine["system"], machine["libc"])))),
+            ("processor", machine["cpu"]),
+            (
+                "cores",
+                f"{machine['usable_cores']} usable of {machine['cores']}, "
+                + ("no container limit" if limit is None else f"limit {limit:g}"),
+            ),
+            ("load", "unknown" if machine["load"] is None else f"{machine['load']:g}"),
+            ("memory", f"{machine['memory_gib']} GiB"),
+            (
+                "shared memory",
+                ("memfd" if machine["memfd"] else "temporary files")
+                + ("" if shm is None else f"; /dev/shm has {shm:,} MiB free"),
+            ),
+        ],
+    )
+    yield (
+        "packages",
+        [(name, found or "-") for name, found in facts["packages"].items()],
+    )
+    if facts["environment"]:
+        yield "environment", list(facts["environment"].items())

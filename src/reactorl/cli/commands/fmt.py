@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``reactorl fmt``: programs in one style, in place."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reactorl._util.files import atomic_writer
+from reactorl.cli.support.errors import show
+from reactorl.lf.diagnostics import Diagnostic, Report, Severity
+from reactorl.lf.format.format import format_text
+from reactorl.lf.source import Source, read_source
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+DESCRIPTION = """\
+Format programs in place. Comments are kept, and a program means the same as
+before: a file is only written if its new text was read again and says the same.
+A file with syntax errors is left alone.
+"""
+EPILOG = """\
+examples:
+  reactorl fmt hello.lf              format one file
+  reactorl fmt --check src           is everything below src formatted?
+  reactorl fmt --diff hello.lf       show what would change
+  reactorl fmt - < hello.lf          to stdout
+
+exit status: 0 if all is well, 1 if --check found something to format, 2 if a
+file has errors or could not be read or written.
+"""
+
+STDIN = Path("-")
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the parser of this command."""
+    from argparse import RawDescriptionHelpFormatter
+
+    parser = subparsers.add_parser(
+        "fmt",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "paths",
+        nargs="+",
+        type=Path,
+        metavar="PATH",
+        help="a file; or a directory, for all .lf files below it; or - for stdin, "
+        "formatted to stdout",
+    )
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="write nothing; exit with 1 if something is not formatted",
+    )
+    parser.add_argument(
+        "--diff", action="store_true", help="write nothing; show what would change"
+    )
+    parser.set_defaults(command=command)
+
+
+def command(args: argparse.Namespace) -> int:
+    """Format what was named; return the exit status."""
+    report = Report()
+    changed = 0
+    for path in dict.fromkeys(_files(args.paths, report)):
+        if path == STDIN:
+            changed += _stdin(report, check=args.check, diff=args.diff)
+        else:
+            changed += _file(path, report, check=args.check, diff=args.diff)
+    show(report)
+    if report.failed:
+        return 2
+    return 1 if args.check and changed else 0
+
+
+def _files(paths: list[Path], report: Report) -> Iterator[Path]:
+    """Yield the files that are meant, those of a directory in order."""
+    for path in paths:
+        if path == STDIN or not path.is_dir():
+            yield path
+            continue
+        found = list(_below(path))
+        if not found:
+            what = "there is no .lf file in this directory"
+            report.add(Diagnostic(Severity.ERROR, what, path))
+        yield from found
+
+
+def _below(directory: Path) -> Iterator[Path]:
+    for folder, folders, files in os.walk(directory):
+        folders[:] = sorted(f for f in folders if not f.startswith("."))
+        for name in sorted(files):
+            if name.endswith(".lf"):
+                yield Path(folder, name)
+
+
+def _file(path: Path, report: Report, *, check: bool, diff: bool) -> bool:
+    """Format a file; return whether it changed or would have to."""
+    source = read_source(path)
+    if isinstance(source, Diagnostic):
+        report.add(source)
+        return False
+    text = format_text(source, report)
+    if text is None or text == source.text:
+        return False
+    if diff:
+        _show_diff(source, text)
+    if check or diff:
+        print(f"would format {path}", file=sys.stderr)
+        return True
+    try:
+        _replace(path, text)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        what = f"the file cannot be written: {reason}"
+        report.add(Diagnostic(Severity.ERROR, what, path))
+        return False
+    print(f"formatted {path}", file=sys.stderr)
+    return True
+
+
+def _replace(path: Path, text: str) -> None:
+    """Give a file new text; its mode, byte order mark and symbolic links stay."""
+    path = path.resolve()
+    if not os.access(path, os.W_OK):
+        raise PermissionError(13, "permission denied", str(path))
+    old = path.read_bytes()
+    with atomic_writer(path) as file:
+        os.fchmod(file.fileno(), stat.S_IMODE(path.stat().st_mode))
+        file.write(_encoded(text, old))
+
+
+def _stdin(report: Report, *, check: bool, diff: bool) -> bool:
+    """Format stdin to stdout; return whether there is a difference."""
+    data = sys.stdin.buffer.read()
+    path = Path("<stdin>")
+    try:
+        source = Source(path, data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        what = f"byte 0x{data[error.start]:02x} at offset {error.start} is not UTF-8"
+        report.add(Diagnostic(Severity.ERROR, what, path))
+        return False
+    text = format_text(source, report)
+    if text is None:
+        return False
+    if diff:
+        _show_diff(source, text)
+    elif not check:
+        _write(_encoded(text, data))
+    return text != source.text
+
+
+def _encoded(text: str, old: bytes) -> bytes:
+    mark = BYTE_ORDER_MARK if old.startswith(BYTE_ORDER_MARK) else b""
+    return mark + text.encode()
+
+
+def _show_diff(source: Source, text: str) -> None:
+    from difflib import unified_diff
+
+    old, new = (t.splitlines(keepends=True) for t in (source.text, text))
+    name = str(source.path)
+    for line in unified_diff(old, new, name, name):
+        ended = (
+            line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+        )
+        _write(ended.encode())
+
+
+def _write(data: bytes) -> None:
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``reactorl plot``: the curves of runs in one picture."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from reactorl.cli.support.needs import fail, missing
+
+DESCRIPTION = """\
+Draw the curves of runs into one picture: lines are the mean return of the last
+100 episodes while training, dots are evaluations.
+"""
+EPILOG = """\
+examples:
+  reactorl plot runs/*                   all curves, in runs.png
+  reactorl plot runs/a runs/b -o ab.svg
+
+exit status: 0, or 2 if something is no run or the picture cannot be written.
+"""
+NEEDED = ("numpy", "gymnasium", "matplotlib")
+
+
+def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the parser of this command."""
+    parser = subparsers.add_parser(
+        "plot",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "runs", nargs="+", type=Path, metavar="RUN", help="the directories of runs"
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        default=Path("runs.png"),
+        metavar="FILE",
+        help="a .png or .svg file (default: runs.png)",
+    )
+    parser.set_defaults(command=command)
+
+
+def command(args: argparse.Namespace) -> int:
+    """Draw; return the exit status."""
+    lacking = missing(NEEDED, "plot")
+    if lacking:
+        return fail(lacking)
+    from reactorl.rl.runs.directory import RunDirectory, RunError
+    from reactorl.rl.runs.plot import KINDS, draw, read_curve
+
+    output: Path = args.output
+    if output.suffix.lstrip(".").lower() not in KINDS:
+        kinds = ", ".join(f".{kind}" for kind in KINDS)
+        what = f"'{output}' is no picture that can be drawn"
+        return fail(what, help=f"Choose {kinds}.")
+    try:
+        runs = [RunDirectory.open(path) for path in args.runs]
+        curves = [read_curve(run.path.name, run.metrics) for run in runs]
+    except RunError as error:
+        return fail(error)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        return fail(f"{error.filename}: {reason}")
+    envs = ", ".join(dict.fromkeys(run.env_id for run in runs))
+    try:
+        draw(curves, envs, [output])
+    except OSError as error:  # it names what is written beside the picture
+        return fail(f"{output}: {(error.strerror or str(error)).lower()}")
+    print(output)
+    return 0

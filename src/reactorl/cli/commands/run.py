@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``reactorl run``: a program with LF's own options and a few of ours."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import warnings
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from reactorl.cli.support.console import say
+from reactorl.cli.support.dashboard import shown
+from reactorl.cli.support.errors import explain, show
+from reactorl.cli.support.run_options import add_options
+from reactorl.cli.support.trace_writer import Keeper
+from reactorl.lf.diagnostics import Report
+
+if TYPE_CHECKING:
+    from reactorl._program.program import Program
+    from reactorl.lf.loader import LoadedProgram
+
+DESCRIPTION = """\
+Run the main reactor of a .lf file. Options say more than the target line does.
+"""
+EPILOG = """\
+examples:
+  reactorl run hello.lf
+  reactorl run hello.lf --fast --timeout 5 s       two words, or '5 s'
+  reactorl run hello.lf --workers 2 --seed 1 --trace hello.trace
+  reactorl run hello.lf --timing hello.times       for 'reactorl trace'
+  reactorl run hello.lf --dashboard                watch it in a browser
+
+exit status: 0 at a normal end, 1 after an exception in a body, n after exit(n)
+in a body, 2 if the program is wrong and was not started.
+"""
+T = TypeVar("T")
+
+
+def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the parser of this command."""
+    parser = subparsers.add_parser(
+        "run",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add_options(parser)
+    parser.set_defaults(command=command)
+
+
+def command(args: argparse.Namespace) -> int:
+    """Run the file that was named; return the exit status."""
+    report = Report()
+    level = args.logging
+    _line_by_line()
+    if args.seed is not None:
+        _seed_globals(args.seed)  # before preambles, which may draw, too
+    try:
+        started = _load(args.file, report)
+        if started is None:
+            show(report, level or "warn")
+            return 2
+        loaded, program = started
+        show(report, level or loaded.linked.properties.logging or "warn")
+        return _run(loaded, program, args)
+    except SystemExit as error:  # exit(n) in a body
+        return _status(error)
+    except Exception as error:
+        say(explain(error))
+        return 1
+    finally:
+        sys.stdout.flush()
+
+
+def _load(path: Path, report: Report) -> tuple[LoadedProgram, Program] | None:
+    from reactorl.lf.link.resolve import resolve
+    from reactorl.lf.loader import LoadedProgram
+
+    linked = resolve(path, report)
+    if linked is None or report.failed:
+        return None
+    if linked.main is None:
+        source = linked.root.source
+        what = "there is no main reactor to run"
+        advice = "Write 'main reactor { ... }', or import this file from one that has."
+        report.error(source, linked.root.tree.span, what, advice)
+        return None
+    loaded = LoadedProgram.of(linked, [linked.main])
+    program = loaded.program(report)
+    return None if program is None else (loaded, program)
+
+
+def _run(loaded: LoadedProgram, program: Program, args: argparse.Namespace) -> int:
+    from reactorl._runtime.options import MOST_WORKERS
+    from reactorl._runtime.run import run
+
+    properties, main = loaded.linked.properties, loaded.linked.main
+    assert main is not None
+    if (args.logging or properties.logging) == "error":
+        warnings.simplefilter("ignore")
+    if main.tree.kind == "federated":
+        note = "the federates run in one process; real federation comes later"
+        print(f"reactorl: {main.name} is federated: {note}", file=sys.stderr)
+        if args.id:
+            loaded.lowering.lf._federation_id = args.id
+    trace = args.trace
+    if trace is None and properties.tracing is not None:
+        trace = Path(f"{properties.tracing}.trace")
+    tracepoints = loaded.lowering.tracepoints
+    tracepoints.enabled = trace is not None
+    workers = _either(args.workers, properties.workers)
+    keeper = Keeper(trace, args.timing)
+    facts = [("file", str(args.file))]
+    with (
+        shown(program, title=main.name, facts=facts)
+        if args.dashboard
+        else nullcontext()
+    ) as dashboard:
+        result = run(
+            program,
+            workers=min(workers, MOST_WORKERS) if workers else None,
+            fast=_either(args.fast, properties.fast) or False,
+            timeout=_either(args.timeout, properties.timeout),
+            keepalive=_either(args.keepalive, loaded.keepalive),
+            seed=args.seed or 0,
+            trace="values" if trace is not None else False,
+            check=args.check,
+            start_time=_start_time(args.start_time_multiple),
+            freeze=False,
+            timing=args.timing is not None,
+            at_start=None if dashboard is None else dashboard.watch,
+            at_end=lambda ended: keeper.keep(ended, tracepoints),
+        )
+    if keeper.failed:
+        return 1
+    if (args.logging or properties.logging) in ("info", "log", "debug"):
+        print(f"reactorl: {result.summary()}", file=sys.stderr)
+    return 0
+
+
+def _start_time(multiple: int | None) -> int:
+    now = time.time_ns()  # noqa: TID251 - LF's first tag is the wall clock
+    return now if not multiple else -(-now // multiple) * multiple
+
+
+def _either(option: T | None, otherwise: T) -> T:
+    return otherwise if option is None else option
+
+
+def _seed_globals(seed: int) -> None:
+    """Seed what LF programs draw from, which is global; with --check it is found."""
+    import random  # noqa: TID251
+
+    random.seed(seed)
+    try:
+        import numpy as np
+    except ImportError:
+        return
+    np.random.seed(seed % 2**32)  # noqa: TID251
+
+
+def _line_by_line() -> None:
+    """Let output of bodies be seen when it is printed, also through a pipe."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(line_buffering=True)
+
+
+def _status(error: SystemExit) -> int:
+    if error.code is None:
+        return 0
+    if isinstance(error.code, int):
+        return error.code
+    print(error.code, file=sys.stderr)
+    return 1

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``reactorl runs``: a table of all runs, with how far each is and what it came to."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reactorl.cli.support.needs import fail, missing
+
+if TYPE_CHECKING:
+    from reactorl.rl.runs.directory import RunDirectory
+
+DESCRIPTION = """\
+List the runs in a directory, the oldest first: when each began, how many steps
+it has made, the mean return of its last 100 episodes, and its final score or
+else its last evaluation.
+"""
+EPILOG = """\
+examples:
+  reactorl runs
+  reactorl runs --runs-dir elsewhere
+
+exit status: 0, or 2 if there is no such directory.
+"""
+NEEDED = ("numpy", "gymnasium")
+_HEAD = ("run", "began", "steps", "return", "score")
+
+
+def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the parser of this command."""
+    parser = subparsers.add_parser(
+        "runs",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--runs-dir",
+        type=Path,
+        default=Path("runs"),
+        metavar="DIR",
+        help="where they are (default: runs)",
+    )
+    parser.set_defaults(command=command)
+
+
+def command(args: argparse.Namespace) -> int:
+    """List runs; return the exit status."""
+    lacking = missing(NEEDED, "runs")
+    if lacking:
+        return fail(lacking)
+    from reactorl.rl.runs.directory import runs_in
+
+    if not args.runs_dir.is_dir():
+        what = f"there is no directory '{args.runs_dir}'"
+        return fail(what, help="Name it: --runs-dir DIR")
+    rows = [_HEAD, *(_row(run) for run in runs_in(args.runs_dir))]
+    if len(rows) == 1:
+        print(f"no runs in {args.runs_dir}")
+        return 0
+    widths = [max(len(row[k]) for row in rows) for k in range(len(_HEAD))]
+    for row in rows:
+        left = f"{row[0]:<{widths[0]}}  {row[1]:<{widths[1]}}"
+        rest = zip(row[2:], widths[2:], strict=True)
+        print(left + "".join(f"  {text:>{width}}" for text, width in rest))
+    return 0
+
+
+def _row(run: RunDirectory) -> tuple[str, ...]:
+    from reactorl.rl.runs.metrics import EVALUATED, FINAL, RETURN, numbers
+
+    latest: dict[str, float] = {}
+    returns: list[float] = []
+    steps = 0
+    if run.metrics.exists():
+        for step, _, key, value in numbers(run.metrics):
+            steps = max(steps, step)
+            latest[key] = value
+            if key == RETURN:
+                returns.append(value)
+    last = returns[-100:]
+    score = latest.get(FINAL, latest.get(EVALUATED))
+    began = time.localtime(int(run.config.get("began", 0)))
+    return (
+        run.path.name,
+        time.strftime("%Y-%m-%d %H:%M", began),
+        f"{steps:,}",
+        f"{sum(last) / len(last):.1f}" if last else "-",
+        "-" if score is None else f"{score:.1f}",
+    )

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``reactorl trace``: where the time of a run went."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reactorl._util.files import atomic_writer
+from reactorl._util.formatting import format_nanoseconds
+from reactorl.cli.support.errors import fail
+from reactorl.errors import ReactorlError, TraceError
+
+if TYPE_CHECKING:
+    from reactorl.diagram import Scene
+    from reactorl.trace import SavedTrace, Timing
+
+DESCRIPTION = """\
+Say what a run did and where its time went: the busiest reactions, time per
+level, how busy workers were, the critical path (the chains of reactions that
+had to wait for each other), lag and missed deadlines.
+
+Times are there if the run measured them:
+  reactorl run hello.lf --timing hello.trace     and '--trace hello.trace' for
+                                                 what happened, in one file
+  reactorl train dqn --timing                    a file in the run's directory
+  run(Main, timing=True).save_trace("my.trace")  in Python
+"""
+EPILOG = """\
+examples:
+  reactorl trace hello.trace
+  reactorl trace hello.trace --perfetto hello.json    open at ui.perfetto.dev
+  reactorl trace hello.trace --html hello.html        times on the diagram
+  reactorl trace runs/CartPole-v1__dqn__1__1700000000
+
+exit status: 0; 2 if there is no such trace or it cannot be read; 1 if a file
+cannot be written.
+"""
+AGAIN = "Run again with '--timing FILE', or run(..., timing=True)."
+
+
+def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the parser of this command."""
+    parser = subparsers.add_parser(
+        "trace",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "trace", type=Path, metavar="RUN|FILE", help="a trace, or a run's directory"
+    )
+    parser.add_argument(
+        "--perfetto",
+        type=Path,
+        metavar="OUT.json",
+        help="write what Perfetto and Chrome (chrome://tracing) show",
+    )
+    parser.add_argument(
+        "--html",
+        type=Path,
+        metavar="OUT.html",
+        help="write a page with the diagram of the program and times on it",
+    )
+    parser.add_argument(
+        "--program",
+        metavar="TARGET",
+        help="for --html: the program that ran, as in 'reactorl graph TARGET', if the "
+        "file has no picture of it",
+    )
+    parser.add_argument(
+        "--most",
+        type=_positive,
+        default=10,
+        metavar="N",
+        help="how many rows tables have at most (default: 10)",
+    )
+    parser.add_argument(
+        "--members",
+        action="store_true",
+        help="show the members of banks one by one, not together",
+    )
+    parser.set_defaults(command=command)
+
+
+def command(args: argparse.Namespace) -> int:
+    """Say what is in a trace, or write it in another form; return the exit status."""
+    from reactorl.trace import load
+
+    try:
+        path = trace_of(args.trace)
+        saved = load(path)
+    except TraceError as error:
+        return fail(error)
+    except OSError as error:
+        return fail(f"{args.trace}: {(error.strerror or str(error)).lower()}")
+    wrote = [path for path in (args.perfetto, args.html) if path is not None]
+    if wrote and saved.timing is None:
+        return fail(f"{path}: there are no times in this file", help=AGAIN)
+    if saved.timing is not None and args.perfetto is not None:
+        from reactorl.trace.perfetto import write_perfetto
+
+        with atomic_writer(args.perfetto, "w") as file:
+            write_perfetto(file, saved.timing, path.name)
+    if saved.timing is not None and args.html is not None:
+        try:
+            page = _page(_scene(saved, args.program), saved.timing, path.name)
+        except ReactorlError as error:
+            return fail(error)
+        with atomic_writer(args.html, "w") as file:
+            file.write(page)
+    for written in wrote:
+        print(f"wrote {written}")
+    if not wrote:
+        from reactorl.cli.support.tables import show_tables
+        from reactorl.cli.support.trace_summary import summary
+
+        name = str(path)
+        show_tables(summary(saved, name, most=args.most, members=args.members))
+    return 0
+
+
+def trace_of(path: Path) -> Path:
+    """Return the trace that is meant: the file itself, or a run's newest.
+
+    Raises:
+        TraceError: The directory has none.
+    """
+    if not path.is_dir():
+        return path
+    found = traces_in(path)
+    if not found:
+        what = f"{path}: there is no trace in this directory"
+        remedy = "Train with --trace (what happened) or --timing (how long it took)."
+        raise TraceError(what, None, remedy)
+    return found[max(found)]
+
+
+def traces_in(directory: Path) -> dict[int, Path]:
+    """Return the traces in a run's directory, by the number of their first round."""
+    found = {}
+    for path in sorted(directory.glob("rounds-from-*.trace.gz")):
+        number = path.name.removeprefix("rounds-from-").removesuffix(".trace.gz")
+        if number.isascii() and number.isdecimal():
+            found[int(number)] = path
+    return found
+
+
+def _scene(saved: SavedTrace, target: str | None) -> Scene:
+    """Return the picture of the program: of the file, or of a program that is named.
+
+    Raises:
+        ReactorlError: There is none, or the program is another.
+    """
+    from reactorl.diagram import Scene
+
+    if target is not None:
+        return _scene_of(target, saved)
+    if saved.scene is None:
+        what = "the program's picture is not in this file"
+        raise TraceError(what, None, "Name the program: --program TARGET.")
+    try:
+        return Scene.from_json(saved.scene)
+    except ValueError as error:
+        what = f"the program's picture is damaged ({error})"
+        raise TraceError(what, None, "Name the program: --program TARGET.") from error
+
+
+def _scene_of(target: str, saved: SavedTrace) -> Scene:
+    from reactorl import diagram
+    from reactorl._program.text import digest
+    from reactorl._runtime.run import as_program
+    from reactorl.cli.support.targets import find_target
+
+    program = as_program(find_target(target).main)
+    if digest(program) != saved.program:
+        what = f"{target} is not the program that ran"
+        raise TraceError(what, None, "Name that one, with the same parameters.")
+    return diagram.scene(program)
+
+
+def _page(scene: Scene, timing: Timing, name: str) -> str:
+    from reactorl.diagram import Mark, html_page
+
+    totals = [sums.total for sums in timing.reactions]
+    most = max(totals, default=0) or 1
+    overlay = {
+        reaction: Mark(
+            sums.total / most,
+            f"{format_nanoseconds(sums.total)}, {sums.runs:,}\N{MULTIPLICATION SIGN}",
+        )
+        for reaction, sums in zip(
+            timing.structure.reactions, timing.reactions, strict=True
+        )
+        if sums.runs
+    }
+    title = f"{scene.title}: {format_nanoseconds(timing.busy)} in reactions ({name})"
+    return html_page(scene, title=title, overlay=overlay)
+
+
+def _positive(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and 0 < int(text) < 10**9):
+        msg = f"'{text}' is not a number from 1"
+        raise argparse.ArgumentTypeError(msg)
+    return int(text)

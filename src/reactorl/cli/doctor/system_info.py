@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Facts for a bug report: this package, this Python, this machine.
+
+Nothing here imports a package that may be missing or broken, and nothing raises: what
+cannot be found out is None or left out.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import sys
+import sysconfig
+from contextlib import suppress
+from importlib import metadata
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
+from typing import Any
+
+import reactorl
+from reactorl._util.machine import has_gil, usable_cores
+
+VARIABLES = (
+    "PYTHON_GIL", "PYTHONHASHSEED", "PYTHONMALLOC", "OMP_NUM_THREADS",
+    "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "XLA_FLAGS", "JAX_PLATFORMS",
+    "JAX_ENABLE_X64", "CUDA_VISIBLE_DEVICES", "LF_PACKAGES", "NO_COLOR",
+)  # fmt: skip
+"""Variables of the environment that change what happens, or how fast."""
+_COMPILER = re.compile(rb"(GCC: \([^)\0]*\) |(?:[a-zA-Z]+ )?clang version )([0-9.]+)")
+
+
+def package_facts() -> dict[str, Any]:
+    """Return which version this is, where it is, and how its extension was built."""
+    home = Path(reactorl.__file__).parent
+    found = [home / f"_core{suffix}" for suffix in EXTENSION_SUFFIXES]
+    file = next((path for path in found if path.exists()), None)
+    if file is None:  # an editable installation keeps it elsewhere
+        file = _installed_extension()
+    facts: dict[str, Any] = {
+        "version": version("reactorl"),
+        "place": str(home),
+        "extension": None if file is None else str(file),
+    }
+    if file is not None:
+        facts |= extension_facts(file)
+    return facts
+
+
+def version(package: str) -> str | None:
+    """Return an installed package's version, without importing it."""
+    try:
+        return metadata.version(package)
+    except (metadata.PackageNotFoundError, OSError, ValueError):
+        return None
+
+
+def _installed_extension() -> Path | None:
+    with suppress(Exception):
+        for file in metadata.files("reactorl") or ():
+            if file.name.startswith("_core.") and file.suffix == ".so":
+                return Path(str(file.locate()))
+    return None
+
+
+def extension_facts(file: Path) -> dict[str, Any]:
+    """Return what a compiled file tells of how it was built."""
+    try:
+        data = file.read_bytes()
+    except OSError:
+        return {}
+    found = _COMPILER.search(data)
+    compiler = None
+    if found is not None:
+        name = "gcc" if found[1].startswith(b"GCC") else "clang"
+        compiler = f"{name} {found[2].decode()}"
+    marks = {
+        "assertions": b"__assert_fail",
+        "address sanitizer": b"__asan_init",
+        "thread sanitizer": b"__tsan_init",
+    }
+    slow = [name for name, mark in marks.items() if mark in data]
+    return {"compiler": compiler, "built_with": slow}
+
+
+def python_facts() -> dict[str, Any]:
+    """Return which Python this is, and whether its threads run side by side."""
+    free = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+    options = sysconfig.get_config_var("CONFIG_ARGS") or ""
+    return {
+        "version": platform.python_version(),
+        "implementation": platform.python_implementation(),
+        "compiler": platform.python_compiler(),
+        "executable": sys.executable,
+        "free_threaded": free,
+        "debug_build": hasattr(sys, "gettotalrefcount"),
+        "optimised": "--enable-optimizations" in options if options else None,
+        "gil": has_gil(),
+        "why": _why_gil(free=free),
+        "start_method": _start_method(),
+    }
+
+
+def _why_gil(*, free: bool) -> str:
+    if not free:
+        return "this build of Python always has it"
+    asked = sys._xoptions.get("gil") or os.environ.get("PYTHON_GIL")
+    if asked is not None:
+        return f"asked for with PYTHON_GIL={asked} or -X gil={asked}"
+    return "a module turned it on" if has_gil() else "as built"
+
+
+def _start_method() -> str | None:
+    with suppress(Exception):
+        import multiprocessing
+
+        return multiprocessing.get_start_method(allow_none=False)
+    return None
+
+
+def machine_facts() -> dict[str, Any]:
+    """Return what the machine is, and what of it this process may use."""
+    return {
+        "system": f"{platform.system()} {platform.release()} ({platform.machine()})",
+        "libc": " ".join(filter(None, platform.libc_ver())) or None,
+        "cpu": cpu_model(),
+        "cores": os.cpu_count(),
+        "usable_cores": usable_cores(),
+        "cgroup_cores": cgroup_cores(),
+        "load": _load(),
+        "memory_gib": _memory_gib(),
+        "memfd": hasattr(os, "memfd_create"),
+        "dev_shm_mib": _free_mib(Path("/dev/shm")),
+    }
+
+
+def cgroup_cores(root: Path = Path("/")) -> float | None:
+    """Return to how many cores a container's limit comes; None: there is no limit."""
+    limits = []
+    with suppress(OSError, ValueError):
+        for line in (root / "proc/self/cgroup").read_text().splitlines():
+            _, controllers, own = line.split(":", 2)
+            if controllers == "":  # version 2: one tree
+                below, read = root / "sys/fs/cgroup", _limit_v2
+            elif "cpu" in controllers.split(","):
+                below, read = root / "sys/fs/cgroup/cpu", _limit_v1
+            else:
+                continue
+            place = below / own.strip("/")
+            for folder in (place, *place.parents):
+                limits.append(read(folder))
+                if folder == below:
+                    break
+    known = [limit for limit in limits if limit is not None]
+    return min(known, default=None)
+
+
+def _limit_v2(folder: Path) -> float | None:
+    with suppress(OSError, ValueError):
+        quota, period = (folder / "cpu.max").read_text().split()
+        return None if quota == "max" else int(quota) / int(period)
+    return None
+
+
+def _limit_v1(folder: Path) -> float | None:
+    with suppress(OSError, ValueError):
+        quota = int((folder / "cpu.cfs_quota_us").read_text())
+        period = int((folder / "cpu.cfs_period_us").read_text())
+        return None if quota <= 0 else quota / period
+    return None
+
+
+def cpu_model() -> str:
+    """Return the processor's name."""
+    with suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def _load() -> float | None:
+    with suppress(OSError, AttributeError):
+        return round(os.getloadavg()[0], 2)
+    return None
+
+
+def _memory_gib() -> float | None:
+    with suppress(OSError, ValueError, AttributeError):
+        pages = os.sysconf("SC_PHYS_PAGES")
+        return round(os.sysconf("SC_PAGE_SIZE") * pages / 2**30, 1)
+    return None
+
+
+def _free_mib(folder: Path) -> int | None:
+    with suppress(OSError, AttributeError):
+        found = os.statvfs(folder)
+        return found.f_bavail * found.f_frsize // 2**20
+    return None
+
+
+def variables() -> dict[str, str]:
+    """Return what the environment says of what matters."""
+    return {name: os.environ[name] for name in VARIABLES if name in os.environ}

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Flags made from configuration dataclasses, parsed by cyclopts.
+
+Every field of the dataclasses becomes a flag: its name with hyphens, its type, its
+default value, and as help the docstring below the field. A table of groups sorts the
+flags in the help. Only ``train`` has such flags; cyclopts is imported when they are
+needed, because most commands run without it.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field, fields, replace
+from inspect import Parameter as Formal
+from inspect import Signature
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
+
+from reactorl._util.suggestions import closest
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from cyclopts import App, CycloptsError, Group, Token
+    from rich.console import Console
+
+
+class FlagError(Exception):
+    """A flag that does not exist or a value that it does not accept.
+
+    Attributes:
+        what: The fault.
+        help: The remedy.
+    """
+
+    def __init__(self, what: str, help: str) -> None:
+        super().__init__(what, help)
+        self.what = what
+        self.help = help
+
+
+@dataclass(frozen=True)
+class Flags:
+    """The flags of one command.
+
+    Attributes:
+        prog: The command, as it is shown in the usage line.
+        description: What the command does.
+        defaults: Instances of dataclasses. Their values are the flags' defaults.
+        groups: Titles of groups in the help, and the fields in each.
+        other: Title of the group of all other fields, which comes first.
+    """
+
+    prog: str
+    description: str
+    defaults: Sequence[Any]
+    groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    other: str = "options"
+
+    def parse(self, args: Sequence[str]) -> list[Any]:
+        """Return the instances with the values that the arguments give.
+
+        Raises:
+            FlagError: An argument is wrong.
+            SystemExit: The arguments ask for help, which was printed (status 0).
+        """
+        from cyclopts import CycloptsError
+
+        app = self._app()
+        try:
+            call, bound, _ = app.parse_args(
+                list(args), print_error=False, exit_on_error=False
+            )
+        except CycloptsError as error:
+            raise self._explained(error) from None
+        if call is not app.default_command:  # the help
+            call(*bound.args, **bound.kwargs)
+            sys.stdout.flush()
+            raise SystemExit(0)
+        given = bound.arguments
+        return [
+            replace(one, **{k: given[k] for k in _names(one) if k in given})
+            for one in self.defaults
+        ]
+
+    def add_to(self, parser: argparse.ArgumentParser) -> None:
+        """Add the flags to a parser, for shell completion."""
+        for argument in self._app().assemble_argument_collection():
+            switch = argument.hint is bool
+            parser.add_argument(
+                *argument.names,
+                dest=argument.field_info.name,
+                help=(argument.parameter.help or "").replace("%", "%%"),
+                **{"action": "store_true"} if switch else {},
+                **{"choices": choices} if (choices := argument.get_choices()) else {},
+            )
+
+    def _app(self) -> App:
+        from cyclopts import App, Group
+
+        def command(**_: object) -> None:
+            """Stand for the command, whose parameters are the flags."""
+
+        order = [self.other, *self.groups]
+        groups = {title: Group(title, sort_key=k) for k, title in enumerate(order)}
+        parameters = list(self._parameters(groups))
+        command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+        command.__annotations__ = {p.name: p.annotation for p in parameters}
+        app = App(
+            name=self.prog,
+            usage=f"{self.prog} [FLAGS]",
+            help=self.description,
+            help_format="plaintext",
+            console=_console(),
+            group_commands=Group("help", sort_key=len(order)),
+            version_flags=(),
+        )
+        app.default(command)
+        return app
+
+    def _parameters(self, groups: Mapping[str, Group]) -> Iterator[Formal]:
+        from cyclopts import Parameter
+
+        titles = {name: title for title, names in self.groups.items() for name in names}
+        for one in self.defaults:
+            hints, helps = get_type_hints(type(one)), documented(type(one))
+            for name in _names(one):
+                hint = hints[name]
+                how = Parameter(
+                    help=helps.get(name, ""),
+                    group=groups[titles.get(name, self.other)],
+                    converter=_converter(hint),
+                    allow_repeating=True,  # the last one counts, as everywhere else
+                    consume_multiple=get_origin(hint) is tuple,
+                    negative=None if hint is bool else (),
+                    show_default=_shown if getattr(one, name) is not None else False,
+                )
+                yield Formal(
+                    name,
+                    Formal.KEYWORD_ONLY,
+                    default=getattr(one, name),
+                    annotation=Annotated[hint, how],
+                )
+
+    def _explained(self, error: CycloptsError) -> FlagError:
+        """Return the error in the words of the other commands."""
+        from cyclopts import (
+            CoercionError,
+            MissingArgumentError,
+            UnknownOptionError,
+            UnusedCliTokensError,
+        )
+
+        help = f"'{self.prog} --help' explains all flags."
+        token = getattr(error, "token", None)
+        if isinstance(error, UnknownOptionError):
+            name = error.token.keyword or error.token.value
+            known = [n for a in error.argument_collection for n in a.names]
+            return FlagError(
+                f"unknown option '{name}'", suggestion(name, known) or help
+            )
+        if isinstance(error, CoercionError) and token is not None and token.keyword:
+            kind = _kind(error.target_type)
+            what = f"{token.keyword} must be {kind}, got '{token.value}'"
+            return FlagError(what, help)
+        if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
+            return FlagError(f"unexpected argument '{error.unused_tokens[0]}'", help)
+        if isinstance(error, MissingArgumentError) and error.argument is not None:
+            name = error.keyword or error.argument.name
+            return FlagError(f"{name} must have a value", help)
+        return FlagError(str(error).removesuffix("."), help)
+
+
+def suggestion(option: str, known: Iterable[str]) -> str:
+    """Return ``Did you mean '--x'?``; empty if no known option is similar."""
+    words = {name.lstrip("-"): name for name in known if name.startswith("--")}
+    found = closest(option.lstrip("-"), words)
+    return f"Did you mean '{words[found]}'?" if found else ""
+
+
+def documented(cls: type) -> dict[str, str]:
+    """Return the docstrings below the fields of a dataclass and of its bases."""
+    from docstring_parser import parse_from_object
+
+    found = {}
+    for base in reversed(cls.__mro__[:-1]):
+        for one in parse_from_object(base).params:
+            found[one.arg_name] = " ".join((one.description or "").split())
+    return found
+
+
+def _console() -> Console:
+    """Return a console for the help, wide enough for a flag and a few words."""
+    from rich.console import Console
+
+    console = Console()
+    return console if console.width >= 60 else Console(width=60)
+
+
+def _names(instance: Any) -> list[str]:  # noqa: ANN401
+    return [one.name for one in fields(instance) if one.init]
+
+
+def _converter(hint: Any) -> Callable[..., Any] | None:  # noqa: ANN401
+    """Return a strict conversion to int; cyclopts alone would round ``1.5``."""
+    if int not in (hint, *get_args(hint)):
+        return None
+    from cyclopts import CoercionError, convert
+
+    def converted(kind: Any, tokens: Sequence[Token]) -> Any:  # noqa: ANN401
+        if type(None) in get_args(hint) and tokens[0].value == "None":
+            return None
+        for token in tokens:
+            try:
+                int(token.value)
+            except ValueError:
+                raise CoercionError(token=token, target_type=int) from None
+        return convert(kind, tokens)
+
+    return converted
+
+
+def _shown(value: object) -> str:
+    """Return a default value as it is written on the command line."""
+    if isinstance(value, tuple):
+        return " ".join(map(str, value))
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return str(value)
+
+
+def _kind(kind: Any) -> str:  # noqa: ANN401
+    """Return the name of a type of values, with its article."""
+    if choices := get_args(kind):
+        return "one of " + ", ".join(map(str, choices))
+    return {int: "an integer", float: "a number", bool: "true or false"}.get(
+        kind, f"a {getattr(kind, '__name__', kind)}"
+    )

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The options of ``reactorl run``: LF's own, in its forms, and a few of ours."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+LEVELS = ("error", "warn", "info", "log", "debug")
+_TRUTH = {"true": True, "false": False, "1": True, "0": False}
+_SWITCHES = {"-f": "--fast", "-k": "--keepalive"}
+_TIMES = {"-o": "--timeout", "-m": "--start-time-multiple"}
+_LONGEST = 2**63 - 1
+_MOST_WORKERS = 1024
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options, and the file's name."""
+    parser.add_argument("file", type=Path, metavar="FILE.lf", help="the program")
+    lf = parser.add_argument_group("options of LF's runtime")
+    switch: Any = {"nargs": "?", "const": True, "type": _truth, "metavar": "true|false"}
+    time: Any = {"type": _time, "metavar": "'N UNIT'"}
+    lf.add_argument("-f", "--fast", help="do not wait for physical time", **switch)
+    lf.add_argument(
+        "-o", "--timeout", help="logical time at which to end, e.g. 5 s", **time
+    )
+    lf.add_argument("-k", "--keepalive", help="wait when no event is left", **switch)
+    lf.add_argument(
+        "-w",
+        "--workers",
+        type=_count,
+        metavar="N",
+        help="threads; 0: one per core, the default",
+    )
+    lf.add_argument(
+        "-m",
+        "--start-time-multiple",
+        help="round the start time up to a multiple",
+        **time,
+    )
+    lf.add_argument("-i", "--id", metavar="ID", help="the federation's identifier")
+    lf.add_argument("-r", "--rti", metavar="HOST:PORT", help="has no effect here")
+    lf.add_argument(
+        "-l",
+        "--logging",
+        type=str.lower,
+        choices=LEVELS,
+        help="how much to say on stderr (default: warn)",
+    )
+    ours = parser.add_argument_group("further options")
+    ours.add_argument(
+        "--seed", type=int, metavar="N", help="where random numbers begin (default: 0)"
+    )
+    ours.add_argument(
+        "--trace",
+        type=_new_file,
+        metavar="FILE",
+        help="write what happened to a file, for 'reactorl diff' and 'reactorl trace'; "
+        "after an exception, what happened until then",
+    )
+    ours.add_argument(
+        "--timing",
+        type=_new_file,
+        metavar="FILE",
+        help="measure how long reactions take and write it to a file, for 'reactorl "
+        "trace'; it may be the file of --trace, which then has both",
+    )
+    ours.add_argument(
+        "--dashboard",
+        action="store_true",
+        help="serve a page that shows the run, for this machine only; the link is said "
+        "on stderr",
+    )
+    ours.add_argument(
+        "--check",
+        action="store_true",
+        help="find values that are changed after they were sent; slow",
+    )
+
+
+def normalised(args: Sequence[str]) -> list[str]:
+    """Return the same arguments, each option with its value in one.
+
+    LF writes a time as two words, ``--timeout 5 s``, and a switch with or without a
+    word. What follows, such as the file's name, must not be taken for a part of it.
+    """
+    found: list[str] = []
+    waiting = list(reversed(args))
+    while waiting:
+        arg = waiting.pop()
+        if arg == "--":
+            return [*found, arg, *reversed(waiting)]
+        following = waiting[-1] if waiting else ""
+        if arg in _SWITCHES or arg in _SWITCHES.values():
+            value = waiting.pop() if following.lower() in _TRUTH else "true"
+            found.append(f"{_SWITCHES.get(arg, arg)}={value}")
+        elif (arg in _TIMES or arg in _TIMES.values()) and following:
+            words = [waiting.pop()]
+            if waiting and _is_unit(waiting[-1], of=following):
+                words.append(waiting.pop())
+            found.append(f"{_TIMES.get(arg, arg)}={' '.join(words)}")
+        else:
+            found.append(arg)
+    return found
+
+
+def _is_unit(word: str, *, of: str) -> bool:
+    from reactorl.lf.parse.time_units import UNITS
+
+    # After a number that needs a unit, a word is meant as one, though wrong.
+    return of.isdecimal() and (
+        word in UNITS or (word.isalpha() and of.strip("0") != "")
+    )
+
+
+# -- kinds of values --
+
+
+def _truth(text: str) -> bool:
+    try:
+        return _TRUTH[text.lower()]
+    except KeyError:
+        msg = f"'{text}' is neither true nor false"
+        raise argparse.ArgumentTypeError(msg) from None
+
+
+def _count(text: str) -> int:
+    if not _is_number(text) or int(text) > _MOST_WORKERS:
+        msg = f"'{text}' is not a number from 0 to {_MOST_WORKERS}"
+        raise argparse.ArgumentTypeError(msg)
+    return int(text)
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) <= 20
+
+
+def _new_file(text: str) -> Path:
+    path = Path(text)
+    if path.is_dir():
+        msg = f"'{text}' is a directory"
+        raise argparse.ArgumentTypeError(msg)
+    if not path.parent.is_dir():
+        msg = f"there is no directory '{path.parent}'"
+        raise argparse.ArgumentTypeError(msg)
+    return path
+
+
+def _time(text: str) -> int:
+    from reactorl._util.suggestions import did_you_mean
+    from reactorl.lf.parse.time_units import UNITS
+
+    written = text.strip()
+    digits = written[: len(written) - len(written.lstrip("0123456789"))]
+    unit = written[len(digits) :].strip()
+    advice = "Write for example: 5 s"
+    if _is_number(digits):
+        nanoseconds = int(digits) * UNITS.get(unit, 1)
+        if unit in UNITS or (unit == "" and nanoseconds == 0):
+            if nanoseconds <= _LONGEST:
+                return nanoseconds
+            advice = "The longest is 2^63 - 1 nanoseconds, 292 years."
+        elif unit:
+            advice = did_you_mean(unit, UNITS) or advice
+    msg = f"'{text}' is not a time. {advice}"
+    raise argparse.ArgumentTypeError(msg)

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a TARGET on the command line means: a main reactor, wherever it comes from.
+
+``module:Class`` and ``file.py:Class`` are Python; of a ``file.py`` alone it is the one
+reactor that no other one contains. A ``.lf`` file has a main reactor, and of the
+directory of a training run it is the flow that was trained.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reactorl._decl.reactor import Reactor
+from reactorl._program.elaborate import sketch
+from reactorl._program.program import Program
+from reactorl.errors import ReactorlError
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+FORMS = "module:Class, file.py:Class, file.py, file.lf, or the directory of a run"
+
+
+class TargetError(ReactorlError):
+    """There is no such program.
+
+    Attributes:
+        what: The fact.
+        remedy: What to write instead.
+    """
+
+    def __init__(self, what: str, remedy: str) -> None:
+        super().__init__(what, remedy)
+        self.what = what
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        return f"{self.what}. {self.remedy}"
+
+
+@dataclass(frozen=True)
+class Target:
+    """A main reactor, and a short name for it."""
+
+    main: type[Reactor] | Reactor | Program
+    name: str
+    is_run: bool = False
+
+
+def find_target(text: str) -> Target:
+    """Return what a TARGET stands for.
+
+    Python files and modules are imported; preambles of ``.lf`` files are executed.
+
+    Raises:
+        TargetError: There is nothing of that name, or it is no program.
+        ReactorlError: It is wrong in itself; its subclasses say how.
+    """
+    path = Path(text)
+    if path.is_dir():
+        return _run(path)
+    if path.suffix == ".lf":
+        return _lf(path)
+    if path.suffix == ".py":
+        module = _from_file(path)
+        return _only(module, text)
+    place, colon, name = text.rpartition(":")
+    if not colon or not place or not name:
+        msg = f"there is no program '{text}'"
+        raise TargetError(msg, f"Name one as {FORMS}.")
+    file = Path(place)
+    module = _from_file(file) if file.suffix == ".py" else _from_name(place, text)
+    found: Any = module
+    for part in name.split("."):
+        found = getattr(found, part, None)
+        if found is None:
+            known = ", ".join(_reactors(module)) or "none"
+            msg = f"'{place}' has no '{name}'"
+            raise TargetError(msg, f"Its reactors are: {known}.")
+    return Target(_main(found, text), name.rpartition(".")[2])
+
+
+def _main(found: Any, text: str) -> type[Reactor] | Reactor | Program:  # noqa: ANN401
+    if isinstance(found, Reactor | Program):
+        return found
+    if isinstance(found, type) and issubclass(found, Reactor):
+        return found
+    make = getattr(found, "main", None)  # of a flow
+    if callable(make) and not isinstance(found, type):
+        made = make()
+        if isinstance(made, Reactor):
+            return made
+    msg = f"'{text}' is of type {type(found).__name__}"
+    raise TargetError(msg, "Name a reactor class, a reactor, a program or a flow.")
+
+
+# -- Python ---------------------------------------------------------------------------
+
+
+def _from_name(name: str, text: str) -> ModuleType:
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        whole = error.name is not None and f"{name}.".startswith(f"{error.name}.")
+        if not whole:
+            raise  # something that the module needs is missing
+        msg = f"there is no module '{name}' for '{text}'"
+        raise TargetError(msg, f"Name a program as {FORMS}.") from None
+
+
+def _from_file(path: Path) -> ModuleType:
+    if not path.is_file():
+        msg = f"there is no file '{path}'"
+        raise TargetError(msg, f"Name a program as {FORMS}.")
+    directory = str(path.resolve().parent)
+    if directory not in sys.path:
+        sys.path.insert(0, directory)  # as if it were run
+    name = path.stem if path.stem not in sys.modules else f"_target_{path.stem}"
+    spec = spec_from_file_location(name, path.resolve())
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _reactors(module: ModuleType) -> dict[str, type[Reactor]]:
+    """Return the reactor classes that a module defines, in order."""
+    return {
+        name: value
+        for name, value in vars(module).items()
+        if isinstance(value, type)
+        and issubclass(value, Reactor)
+        and value.__module__ == module.__name__
+    }
+
+
+def _only(module: ModuleType, text: str) -> Target:
+    """Return the one reactor of a file that no other one of it contains."""
+    known = _reactors(module)
+    if not known:
+        msg = f"'{text}' has no reactors"
+        raise TargetError(msg, f"Name a program as {FORMS}.")
+    inner: set[type] = set()
+    whole = []
+    for name, cls in known.items():
+        try:
+            program, _ = sketch(cls)
+        except ReactorlError:
+            continue  # it needs parameters, say, so it is no main reactor
+        inner.update(node.cls for node in program.reactors[1:])
+        whole.append(name)
+    mains = [name for name in whole if known[name] not in inner]
+    if len(mains) > 1:
+        closed = [n for n in mains if not known[n].__reactor__.ports]
+        mains = closed or mains
+    if len(mains) == 1:
+        return Target(known[mains[0]], mains[0])
+    names = mains or list(known)
+    which = "several main reactors" if mains else "no reactor that can be main"
+    msg = f"'{text}' has {which}: {', '.join(names)}"
+    raise TargetError(
+        msg,
+        f"Say which one: {text}:{names[0]}",
+    )
+
+
+# -- everything else ------------------------------------------------------------------
+
+
+def _lf(path: Path) -> Target:
+    from reactorl.lf.loader import load
+
+    if not path.is_file():
+        msg = f"there is no file '{path}'"
+        raise TargetError(msg, f"Name a program as {FORMS}.")
+    main = load(path).main
+    if main is None:
+        msg = f"'{path}' has no main reactor"
+        raise TargetError(
+            msg,
+            "Write 'main reactor { ... }', or name a file that imports this one.",
+        )
+    return Target(main, path.stem)
+
+
+def _run(path: Path) -> Target:
+    from reactorl.cli.commands.train import NEEDED, saved_settings
+    from reactorl.cli.support.needs import missing
+
+    if not (path / "config.json").is_file():
+        msg = f"'{path}' is no directory of a run"
+        raise TargetError(msg, "'reactorl runs' lists the runs there are.")
+    lacking = missing(NEEDED, "graph")
+    if lacking:
+        what, _, remedy = lacking.partition("\n  help: ")
+        raise TargetError(what, remedy)
+    from reactorl.rl.algorithms.registry import settings_of
+    from reactorl.rl.runs.directory import RunDirectory
+
+    run = RunDirectory.open(path)
+    name = run.config["algorithm"]
+    flow = saved_settings(run, name, settings_of(name)).flow()
+    return Target(flow.main(), path.resolve().name, is_run=True)

@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What ``reactorl trace`` says about a run, as tables."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from reactorl._util.formatting import format_nanoseconds
+from reactorl.cli.support.tables import Table
+from reactorl.trace.counts import count
+from reactorl.trace.critical import critical_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from reactorl.trace import SavedTrace, Timing
+    from reactorl.trace.timing import ReactionTiming
+
+_MEMBER = re.compile(r"\[\d+\]")
+_CHAIN = 12
+"""How many steps of a chain are shown."""
+
+
+def summary(saved: SavedTrace, name: str, *, most: int, members: bool) -> list[Table]:
+    """Return everything that can be said.
+
+    Args:
+        saved: The trace, with times or without.
+        name: What the file is called.
+        most: How many rows a table has at most.
+        members: Whether the members of banks have rows of their own.
+    """
+    tables = [_overview(saved, name)]
+    if saved.timing is None:
+        if saved.kept:
+            tables.append(_runs(saved, most, members=members))
+        tables.append(Table("times", notes=[HOW]))
+        return tables
+    tables += _timed(saved.timing, most, members=members)
+    return tables
+
+
+HOW = "This file has none. Run again with '--timing FILE', or run(..., timing=True)."
+
+
+def _overview(saved: SavedTrace, name: str) -> Table:
+    rows = []
+    if saved.kept:
+        counts = count(saved.trace)
+        end = "nothing happened" if counts.last is None else f"ended at {counts.last}"
+        rows.append(f"{_many(counts.tags, 'tag')}, {end}")
+        dropped = f" ({counts.dropped:,} never to happen)" if counts.dropped else ""
+        rows.append(
+            f"{_many(sum(counts.runs.values()), 'reaction')} run, at most "
+            f"{counts.most:,} at one tag; {_many(counts.sets, 'port')} set, "
+            f"{_many(counts.events, 'event')} scheduled{dropped}"
+        )
+        if counts.missed:
+            rows.append(_many(sum(counts.missed.values()), "deadline") + " missed")
+    else:
+        rows.append("measured times only; what happened was not kept")
+    if saved.timing is not None:
+        timing = saved.timing
+        rows.append(
+            f"{format_nanoseconds(timing.span)} on "
+            f"{_many(len(timing.workers), 'worker')}, "
+            f"{_many(timing.tags, 'tag')} timed"
+        )
+    rows.append(f"seed {saved.seed}, program {saved.program[:12] or 'unknown'}")
+    return Table(name, notes=rows)
+
+
+# -- without times --
+
+
+def _runs(saved: SavedTrace, most: int, *, members: bool) -> Table:
+    counts = count(saved.trace)
+    found: dict[str, list[int]] = {}
+    for name, runs in counts.runs.items():
+        group = found.setdefault(_group(name, members=members), [0, 0, 0])
+        group[0] += 1
+        group[1] += runs
+        group[2] += counts.missed.get(name, 0)
+    ordered = sorted(found.items(), key=lambda item: (-item[1][1], item[0]))
+    rows = [
+        (_counted(name, group[0]), f"{group[1]:,}", _or_dash(group[2]))
+        for name, group in ordered
+    ]
+    return _cut(Table("reactions", ("reaction", "runs", "missed"), rows), most)
+
+
+# -- with times --
+
+
+def _timed(timing: Timing, most: int, *, members: bool) -> Iterator[Table]:
+    busy = timing.busy or 1
+    yield _busiest(timing, busy, most, members=members)
+    yield _levels(timing, busy, most)
+    yield _workers(timing)
+    yield _critical(timing, members=members)
+    yield _late(timing, most)
+
+
+def _busiest(timing: Timing, busy: int, most: int, *, members: bool) -> Table:
+    found: dict[str, list[ReactionTiming]] = {}
+    for name, sums in zip(timing.structure.reactions, timing.reactions, strict=True):
+        if sums.runs:
+            found.setdefault(_group(name, members=members), []).append(sums)
+    lines = [
+        (
+            _counted(name, len(group)),
+            sum(sums.runs for sums in group),
+            sum(sums.total for sums in group),
+            max(sums.longest for sums in group),
+        )
+        for name, group in found.items()
+    ]
+    lines.sort(key=lambda line: (-line[2], line[0]))
+    rows = [
+        (
+            name,
+            f"{runs:,}",
+            format_nanoseconds(total),
+            format_nanoseconds(total / runs),
+            format_nanoseconds(longest),
+            f"{total / busy:.1%}",
+        )
+        for name, runs, total, longest in lines
+    ]
+    head = ("reaction", "runs", "total", "mean", "max", "share")
+    return _cut(Table("busiest reactions", head, rows), most)
+
+
+def _levels(timing: Timing, busy: int, most: int) -> Table:
+    found: dict[int, list[ReactionTiming]] = {}
+    for level, sums in zip(timing.structure.levels, timing.reactions, strict=True):
+        if sums.runs:
+            found.setdefault(level, []).append(sums)
+    rows = []
+    for level in sorted(found):
+        total = sum(sums.total for sums in found[level])
+        runs = sum(sums.runs for sums in found[level])
+        many = f"{len(found[level]):,}"
+        share = f"{total / busy:.1%}"
+        rows.append((str(level), many, f"{runs:,}", format_nanoseconds(total), share))
+    head = ("level", "reactions", "runs", "total", "share")
+    return _cut(Table("time per level", head, rows), most)
+
+
+def _workers(timing: Timing) -> Table:
+    span = timing.span or 1
+    rows = [
+        (str(k), f"{w.runs:,}", format_nanoseconds(w.busy), f"{w.busy / span:.1%}")
+        for k, w in enumerate(timing.workers)
+    ]
+    note = "Busy: in bodies of reactions. The rest is waiting and scheduling."
+    return Table("workers", ("worker", "runs", "busy", "utilisation"), rows, [note])
+
+
+def _critical(timing: Timing, *, members: bool) -> Table:
+    path = critical_path(timing)
+    if path is None:
+        return Table("critical path", notes=["No invocation is known in detail."])
+    names = timing.structure.reactions
+    which = "all tags" if path.tags == timing.tags else f"the last {path.tags:,} tags"
+    shares: dict[str, int] = {}
+    for reaction, spent in path.shares:
+        name = _group(names[reaction], members=members)
+        shares[name] = shares.get(name, 0) + spent
+    ordered = sorted(shares.items(), key=lambda share: (-share[1], share[0]))[:5]
+    rows = [
+        (name, format_nanoseconds(spent), f"{spent / (path.length or 1):.1%}")
+        for name, spent in ordered
+    ]
+    longest = path.longest
+    steps = [f"{names[r]} {format_nanoseconds(spent)}" for r, spent in longest.steps]
+    if len(steps) > _CHAIN:
+        steps = [*steps[: _CHAIN - 1], f"... {len(steps) - _CHAIN} more ...", steps[-1]]
+    notes = [
+        f"Of {which}: {format_nanoseconds(path.work)} of work, "
+        f"{format_nanoseconds(path.length)} in longest chains.",
+        f"Any number of workers is at most {path.speed_up:.2f} times as fast as one.",
+        f"The longest chain, at {longest.tag}: {format_nanoseconds(longest.length)} of "
+        f"{format_nanoseconds(longest.work)}:",
+        *(f"  {step}" for step in steps),
+    ]
+    head = ("reaction on the longest chains", "total", "share")
+    return Table("critical path", head, rows, notes)
+
+
+def _late(timing: Timing, most: int) -> Table:
+    rows = sorted(
+        (
+            (name, f"{sums.missed:,}", f"{sums.missed / sums.runs:.1%}")
+            for name, sums in zip(
+                timing.structure.reactions, timing.reactions, strict=True
+            )
+            if sums.missed
+        ),
+        key=lambda row: (-int(row[1].replace(",", "")), row[0]),
+    )
+    if timing.fast:
+        lag = "The run was fast: it did not wait for the clock, so there is no lag."
+    else:
+        mean = format_nanoseconds(timing.lag / timing.tags if timing.tags else 0)
+        most_late = format_nanoseconds(timing.longest_lag)
+        lag = f"Tags began {mean} late on average, {most_late} at most."
+    none = [] if rows else ["No deadline was missed."]
+    head = ("deadline of", "missed", "share")
+    return _cut(Table("lag and deadlines", head, rows, [lag, *none]), most)
+
+
+# -- words --
+
+
+def _group(name: str, *, members: bool) -> str:
+    return name if members else _MEMBER.sub("[*]", name)
+
+
+def _counted(name: str, members: int) -> str:
+    return name if members == 1 else f"{name}, {members} of them"
+
+
+def _many(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _or_dash(number: int) -> str:
+    return f"{number:,}" if number else "-"
+
+
+def _cut(table: Table, most: int) -> Table:
+    """Leave out what is too much, and say so."""
+    left = len(table.rows) - most
+    if left <= 0:
+        return table
+    note = f"... and {left:,} more; '--most N' shows more."
+    return Table(
+        table.title, table.head, table.rows[:most], [note, *_as_list(table.notes)]
+    )
+
+
+def _as_list(notes: Iterable[str]) -> list[str]:
+    return list(notes)

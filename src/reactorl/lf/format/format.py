@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Formatting a ``.lf`` text: the same program and comments, laid out in one style."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from reactorl.lf.diagnostics import Diagnostic, Report, Severity
+from reactorl.lf.format.blocks import dedented
+from reactorl.lf.format.comments import Misaligned, attach
+from reactorl.lf.format.layout import lay_out
+from reactorl.lf.format.printer import to_pieces
+from reactorl.lf.parse import syntax
+from reactorl.lf.source import Source
+
+if TYPE_CHECKING:
+    from collections import Counter
+
+N = TypeVar("N", bound=syntax.Node)
+
+
+def format_text(source: Source, report: Report) -> str | None:
+    """Return the text of a file in its final form; None if that is not possible.
+
+    The result has been read again and says the same. Line ends stay what the first
+    of them is.
+
+    Args:
+        source: The file.
+        report: Receives syntax errors; warnings are of no interest here.
+    """
+    newline = "\r\n" if _first_line_end(source.text) == "\r\n" else "\n"
+    source = Source(source.path, source.text.replace("\r\n", "\n"))
+    tree = _parse(source, report)
+    if tree is None:
+        return None
+    pieces = to_pieces(tree)
+    try:
+        attach(pieces, source, tree.comments)
+    except Misaligned:
+        report.add(_fault(source))
+        return None
+    text = lay_out(pieces)
+    again = _parse(Source(source.path, text), Report())
+    if again is None or not _same(tree, again):
+        report.add(_fault(source))
+        return None
+    return text.replace("\n", newline)
+
+
+def _first_line_end(text: str) -> str:
+    at = text.find("\n")
+    return text[at - 1 : at + 1] if at > 0 else text[at : at + 1]
+
+
+def _parse(source: Source, report: Report) -> syntax.File | None:
+    from reactorl.lf.parse.parser import parse  # lark is slow to import
+
+    found = Report()
+    tree = parse(source, found)
+    if not found.failed:
+        return tree
+    for diagnostic in found.in_order():
+        if diagnostic.severity is Severity.ERROR:
+            report.add(diagnostic)
+    return None
+
+
+def _fault(source: Source) -> Diagnostic:
+    return Diagnostic(
+        Severity.ERROR,
+        "formatting would change what this file says, so it stays as it is",
+        source.path,
+        help="This is a fault of 'reactorl fmt'; please report it with the file.",
+    )
+
+
+def _same(tree: syntax.File, again: syntax.File) -> bool:
+    return normalise(tree) == normalise(again) and _notes(tree) == _notes(again)
+
+
+def _notes(tree: syntax.File) -> Counter[str]:
+    """Return the comments without the blanks that formatting may change."""
+    from collections import Counter
+
+    lines = (map(str.strip, c.text.split("\n")) for c in tree.comments)
+    return Counter("\n".join(each) for each in lines)
+
+
+def normalise(node: N) -> N:
+    """Return a tree in which code stands where formatting could have put it.
+
+    Trees that are equal after this are the same program.
+    """
+    if isinstance(node, syntax.Code):
+        return replace(node, text=dedented(node.text))
+    changed: dict[str, Any] = {}
+    for field in fields(node):
+        value = getattr(node, field.name)
+        if isinstance(value, syntax.Node):
+            changed[field.name] = normalise(value)
+        elif isinstance(value, tuple) and field.compare:
+            changed[field.name] = tuple(
+                normalise(v) if isinstance(v, syntax.Node) else v for v in value
+            )
+    return replace(node, **changed) if changed else node

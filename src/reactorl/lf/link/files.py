@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files of a program: the one asked for and, each once, whatever it imports."""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_left
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reactorl.lf.diagnostics import Diagnostic, Report, Severity, nearest
+from reactorl.lf.link import packages
+from reactorl.lf.link.cycles import walk
+from reactorl.lf.link.program import ClassUnit, FileUnit
+from reactorl.lf.parse import syntax
+from reactorl.lf.source import read_source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reactorl.lf.source import Source
+
+    Parse = Callable[[Source, Report], syntax.File]
+
+
+def read_files(path: Path, report: Report) -> list[FileUnit]:
+    """Return a file and all it imports, in the order they are met; [] if unreadable.
+
+    Each file's ``own`` and ``names`` are filled.
+    """
+    from reactorl.lf.parse.parser import parse
+
+    loader = Loader(report, parse)
+    loader.load_root(path)
+    loader.follow_imports()
+    return loader.units
+
+
+class Loader:
+    """Files that were read so far, and those whose imports are still to be followed."""
+
+    def __init__(self, report: Report, parse: Parse) -> None:
+        self.units: list[FileUnit] = []
+        self._report = report
+        self._parse = parse
+        self._by_real_path: dict[str, FileUnit | Diagnostic] = {}
+
+    def load_root(self, path: Path) -> None:
+        """Read the file that was asked for."""
+        found = self._load(path)
+        if isinstance(found, Diagnostic):
+            self._report.add(found)
+
+    def follow_imports(self) -> None:
+        """Read all that the files read so far import, and link the names."""
+        for unit in self.units:  # grows meanwhile
+            for clause in unit.tree.imports:
+                self._follow(unit, clause)
+        if self.units:
+            self._refuse_cycles()
+
+    def _load(self, path: Path) -> FileUnit | Diagnostic:
+        real = real_path(path)
+        if real not in self._by_real_path:
+            self._by_real_path[real] = self._read(path)
+        return self._by_real_path[real]
+
+    def _read(self, path: Path) -> FileUnit | Diagnostic:
+        self._report.meet(path)
+        source = read_source(path)
+        if isinstance(source, Diagnostic):
+            return source
+        found = Report()
+        tree = self._parse(source, found)
+        target = tree.target
+        if target is not None and target.name.text != "Python":
+            return _other_target(source, target.name)  # all else would be noise
+        for diagnostic in found.diagnostics:
+            self._report.add(diagnostic)
+        told = [d.span for d in found.diagnostics if d.severity is Severity.ERROR]
+        unit = FileUnit(source, tree, told=frozenset(filter(None, told)))
+        for reactor in tree.reactors:
+            name = reactor.name.text if reactor.name else source.path.stem
+            unit.own.append(ClassUnit(name, reactor, unit))
+        _mark_damage(unit, sorted(span.start for span in unit.told))
+        for declared in unit.own:
+            unit.names.setdefault(declared.name, declared)
+        self.units.append(unit)
+        return unit
+
+    # -- imports -------------------------------------------------------------------
+
+    def _follow(self, unit: FileUnit, clause: syntax.Import) -> None:
+        if isinstance(clause.origin, syntax.Package):
+            self._follow_package(unit, clause, clause.origin)
+            return
+        text = string_value(clause.origin)
+        found = self._load(beside(unit.source.path, text))
+        if self._usable(unit, clause, found, f'"{text}"'):
+            assert isinstance(found, FileUnit)
+            for name in clause.names if found is not unit else ():
+                self._link(unit, clause, name, [found])
+
+    def _follow_package(
+        self, unit: FileUnit, clause: syntax.Import, origin: syntax.Package
+    ) -> None:
+        package, file = packages.split(origin.text)
+        if file is not None:
+            paths = packages.package_files(unit.source.path, package, file)
+            if not paths:
+                what = f"no package '{package}' has a file '{file}'"
+                self._package_missing(unit, clause, package, what)
+                return
+            found = self._load(paths[0])
+            if self._usable(unit, clause, found, f"<{origin.text}>"):
+                assert isinstance(found, FileUnit)
+                for name in clause.names:
+                    self._link(unit, clause, name, [found])
+            return
+        directory = packages.package_directory(unit.source.path, package)
+        if directory is None:
+            self._package_missing(unit, clause, package, f"no package '{package}'")
+            return
+        for name in clause.names:
+            self._link_from_package(unit, clause, name, directory)
+
+    def _link_from_package(
+        self,
+        unit: FileUnit,
+        clause: syntax.Import,
+        name: syntax.ImportedName,
+        directory: Path,
+    ) -> None:
+        tried: list[FileUnit] = []
+        for path in packages.files_for(directory, name.name.text):
+            found = self._load(path)
+            if not self._usable(unit, clause, found, f"'{path}'"):
+                return
+            assert isinstance(found, FileUnit)
+            if any(c.name == name.name.text and not c.tree.kind for c in found.own):
+                tried = [found]
+                break
+            tried.append(found)
+        self._link(unit, clause, name, tried)
+
+    def _package_missing(
+        self, unit: FileUnit, clause: syntax.Import, package: str, what: str
+    ) -> None:
+        places = [
+            str(place / package / "src" / "lib")
+            for place in packages.search_places(unit.source.path)
+        ]
+        advice = (
+            f"Looked in {', '.join(short(place) for place in places)}. More places can "
+            f"be given in the environment variable {packages.VARIABLE}."
+        )
+        self._report.error(unit.source, clause.origin.span, what, advice)
+        unit.lost.update((n.alias or n.name).text for n in clause.names)
+
+    def _usable(
+        self,
+        unit: FileUnit,
+        clause: syntax.Import,
+        found: FileUnit | Diagnostic,
+        origin: str,
+    ) -> bool:
+        if isinstance(found, FileUnit):
+            if all(other is not found for _, other in unit.imports):
+                unit.imports.append((clause, found))
+            return True
+        unit.lost.update((n.alias or n.name).text for n in clause.names)
+        if found.source is not None:  # it opened: the trouble is in there
+            self._report.add(found)
+        else:
+            what = f"cannot import from {origin}: {found.what}"
+            self._report.error(unit.source, clause.origin.span, what, found.help)
+        return False
+
+    def _link(
+        self,
+        unit: FileUnit,
+        clause: syntax.Import,
+        imported: syntax.ImportedName,
+        files: list[FileUnit],
+    ) -> None:
+        wanted = imported.name
+        local = imported.alias or imported.name
+        classes = [c for file in files for c in file.own]
+        found = next(
+            (c for c in classes if c.name == wanted.text and not c.tree.kind), None
+        )
+        if found is None:
+            unit.lost.add(local.text)
+            self._report_missing(unit, clause, wanted, files)
+            return
+        present = unit.names.get(local.text)
+        if present is None:
+            unit.names[local.text] = found
+        elif present is found:
+            what = f"'{local.text}' is imported twice"
+            self._report.error(unit.source, local.span, what, "Remove one of the two.")
+        else:
+            where = "imported" if present.file is not unit else "declared in this file"
+            what = (
+                f"the name '{local.text}' is taken: a reactor of that name is {where}"
+            )
+            advice = (
+                f"Write '{wanted.text} as OtherName' to import it under another name."
+            )
+            self._report.error(unit.source, local.span, what, advice)
+
+    def _report_missing(
+        self,
+        unit: FileUnit,
+        clause: syntax.Import,
+        wanted: syntax.Name,
+        files: list[FileUnit],
+    ) -> None:
+        if not all(file.is_whole for file in files):
+            return  # it may well be in the part that did not parse
+        origin = clause.origin.text
+        origin = f"<{origin}>" if isinstance(clause.origin, syntax.Package) else origin
+        classes = [c for file in files for c in file.own]
+        if any(c.name == wanted.text for c in classes):
+            what = f"'{wanted.text}' is the main reactor of {origin}"
+            advice = "Only other reactors can be imported."
+        else:
+            what = f"{origin} has no reactor '{wanted.text}'"
+            advice = nearest(wanted.text, [c.name for c in classes if not c.tree.kind])
+        self._report.error(unit.source, wanted.span, what, advice)
+
+    def _refuse_cycles(self) -> None:
+        found = walk(
+            self.units[:1], lambda u: [((u, c), other) for c, other in u.imports]
+        )
+        for cycle in found.cycles:
+            unit, clause = cycle.closing
+            if cycle.length == 1:
+                what, advice = "this file imports itself", "Remove the import."
+            else:
+                way = cycle.show(lambda u: short(str(u.source.path)), " -> ")
+                what = f"files import each other: {way}"
+                advice = "Move what they share to a file of its own."
+            self._report.error(unit.source, clause.origin.span, what, advice)
+
+
+def _mark_damage(unit: FileUnit, places: list[int]) -> None:
+    """Mark the classes in which something did not parse; outside of them, the file."""
+    if not places:
+        return
+    inside = 0
+    for declared in unit.own:
+        span = declared.tree.span
+        hits = bisect_left(places, span.end) - bisect_left(places, span.start)
+        declared.is_damaged = hits > 0
+        inside += hits
+    unit.is_whole = inside == len(places)
+
+
+def _other_target(source: Source, name: syntax.Name) -> Diagnostic:
+    if name.text.casefold() == "python":
+        what, advice = f"there is no target '{name.text}'", "Write 'target Python'."
+    else:
+        what = f"target '{name.text}' is not supported"
+        advice = "Only the Python target can be run: write 'target Python'."
+    return Diagnostic(Severity.ERROR, what, source.path, source, name.span, advice)
+
+
+def beside(file: Path, text: str) -> Path:
+    """Return the path that ``text`` means in a file: relative to its directory."""
+    joined = file.parent / text
+    plain = Path(os.path.normpath(joined))
+    # "a/../b" is "b" unless "a" is a link to a directory elsewhere.
+    return plain if real_path(plain) == real_path(joined) else joined
+
+
+def real_path(path: Path) -> str:
+    """Return a path without links, by which a file is told from others."""
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):  # it is none, as whoever opens it will find out
+        return str(path)
+
+
+def short(path: str) -> str:
+    """Return a path as a reader wants it: relative to where they are, if inside."""
+    relative = os.path.relpath(path)
+    return path if relative.startswith("..") else relative
+
+
+def string_value(string: syntax.String) -> str:
+    """Return what a string says: without its quotes, escapes of quotes undone."""
+    text = string.text
+    quotes = 3 if text.startswith('"""') and len(text) >= 6 else 1
+    return text[quotes:-quotes].replace('\\"', '"').replace("\\\\", "\\")

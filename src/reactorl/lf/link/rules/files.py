@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules for a file as a whole: its target line, its classes, its name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reactorl.lf.source import Span
+
+if TYPE_CHECKING:
+    from reactorl.lf.diagnostics import Report
+    from reactorl.lf.link.program import ClassUnit, FileUnit
+
+
+def check(file: FileUnit, report: Report, *, is_root: bool) -> None:
+    """Note what is wrong with a file as a whole."""
+    if is_root and file.tree.target is None and file.is_whole:
+        what = "the target line is missing"
+        report.error(file.source, Span(0, 1), what, "Begin with 'target Python'.")
+    if not file.own and file.is_whole:
+        end = len(file.source.text.rstrip())
+        at = Span(max(0, end - 1), end)
+        advice = "Declare one, for example 'main reactor { }'."
+        report.error(file.source, at, "the file declares no reactor", advice)
+    _check_names(file, report)
+    _check_main(file, report)
+
+
+def _check_names(file: FileUnit, report: Report) -> None:
+    seen: dict[str, ClassUnit] = {}
+    for unit in file.own:
+        reactor = unit.tree
+        if reactor.name is None:
+            if not reactor.kind:
+                what = "this reactor has no name"
+                advice = "Only a main or federated reactor can do without."
+                report.error(file.source, reactor.span, what, advice)
+            continue
+        if unit.name in seen:
+            line, _ = file.source.line_and_column(seen[unit.name].tree.span.start)
+            what = f"there is another reactor '{unit.name}', in line {line}"
+            report.error(file.source, reactor.name.span, what, "Rename one of them.")
+        else:
+            seen[unit.name] = unit
+
+
+def _check_main(file: FileUnit, report: Report) -> None:
+    mains = [unit for unit in file.own if unit.tree.kind]
+    stem = file.source.path.stem
+    for n, unit in enumerate(mains):
+        name = unit.tree.name
+        at = name.span if name is not None else _head(unit)
+        if n > 0:
+            what = "a file has at most one main or federated reactor"
+            advice = "Make this an ordinary reactor: remove the word before 'reactor'."
+            report.error(file.source, at, what, advice)
+        elif name is not None and name.text != stem:
+            what = f"the {unit.tree.kind} reactor is not called like its file"
+            advice = f"Call it '{stem}', or leave out the name."
+            report.error(file.source, name.span, what, advice)
+        elif stem[:1].isdigit():
+            what = f"the file name '{file.source.path.name}' starts with a digit"
+            advice = (
+                "Programs are called like their file, so it must start with a letter."
+            )
+            report.error(file.source, at, what, advice)
+
+
+def _head(unit: ClassUnit) -> Span:
+    """Return the stretch of the word 'main' or 'federated'."""
+    tree, text = unit.tree, unit.file.source.text
+    after = tree.attributes[-1].span.end if tree.attributes else tree.span.start
+    start = max(tree.span.start, text.find(unit.tree.kind, after))
+    return Span(start, start + len(unit.tree.kind))

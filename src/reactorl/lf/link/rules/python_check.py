@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether code blocks are Python, and if not, at which place of the ``.lf`` file."""
+
+from __future__ import annotations
+
+import ast
+import re
+import symtable
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from reactorl.lf.parse.python_block import PythonBlock, python_block
+from reactorl.lf.source import Source, Span
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from reactorl.lf.diagnostics import Report
+    from reactorl.lf.parse import syntax
+
+T = TypeVar("T")
+
+_LINE = re.compile(r"\bon line (\d+)")
+
+
+@dataclass(frozen=True)
+class CheckedBlock:
+    """A block that is Python.
+
+    Attributes:
+        tree: The parsed wrapper: a function or class around the block.
+        text: What was parsed: one line of wrapper, then the block with one blank
+            before each line.
+    """
+
+    block: PythonBlock
+    tree: ast.Module
+    text: str
+
+    def span(self, node: ast.expr) -> Span:
+        """Return where in the source a part of the tree stands."""
+        start = self._offset(node.lineno, node.col_offset)
+        if node.end_lineno != node.lineno or node.end_col_offset is None:
+            return Span(start, start + 1)
+        return Span(start, self._offset(node.lineno, node.end_col_offset))
+
+    def _offset(self, line: int, column: int) -> int:
+        # Columns of a tree count bytes of UTF-8.
+        before = self.text.split("\n")[line - 1].encode()[:column].decode()
+        return self.block.offset(line - 2, len(before) - 1)
+
+
+def check_body(
+    source: Source, code: syntax.Code, params: Sequence[str], report: Report
+) -> CheckedBlock | None:
+    """Check code that runs when a reaction, handler or method does."""
+    header = f"def body({', '.join(dict.fromkeys(params))}):"
+    return _check(source, code, header, report)
+
+
+def check_class_preamble(
+    source: Source, code: syntax.Code, report: Report
+) -> CheckedBlock | None:
+    """Check code that becomes part of a class."""
+    return _check(source, code, "class body:", report)
+
+
+def check_file_preamble(
+    source: Source, code: syntax.Code, report: Report
+) -> CheckedBlock | None:
+    """Check code of a module."""
+    return _check(source, code, "if True:", report)
+
+
+def names_taken_from_outside(checked: CheckedBlock) -> set[str]:
+    """Return the names that some part of a body takes from around it."""
+    found: set[str] = set()
+    waiting = _table(checked).get_children()
+    while waiting:
+        table = waiting.pop()
+        waiting += table.get_children()
+        found.update(
+            symbol.get_name()
+            for symbol in table.get_symbols()
+            if symbol.is_global() and not symbol.is_declared_global()
+        )
+    return found
+
+
+def names_given(checked: CheckedBlock) -> set[str] | None:
+    """Return the names that the code of a module gives; None if only a run can tell."""
+    for node in ast.walk(checked.tree):
+        if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+            return None
+    found = {s.get_name() for s in _table(checked).get_symbols() if _gives(s)}
+    for node in ast.walk(checked.tree):  # of functions, which give them when called
+        if isinstance(node, ast.Global):
+            found.update(node.names)
+    return found
+
+
+def _gives(symbol: symtable.Symbol) -> bool:
+    return symbol.is_assigned() or symbol.is_imported() or symbol.is_namespace()
+
+
+def _table(checked: CheckedBlock) -> symtable.SymbolTable:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return symtable.symtable(checked.text, "<lf>", "exec")
+
+
+def check_expression(source: Source, code: syntax.Code, report: Report) -> None:
+    """Check code that is a value."""
+    block = python_block(code)
+    if block.is_empty:
+        what = "there is no value between the braces"
+        report.error(source, code.span, what, "Write a Python expression, e.g. None.")
+        return
+    text = "\n ".join(("(", *block.lines)) + "\n)"
+
+    def attempt() -> ast.Expression:
+        tree = ast.parse(text, "<lf>", "eval")
+        compile(tree, "<lf>", "eval", dont_inherit=True)
+        return tree
+
+    _attempt(attempt, source, code, block, report)
+
+
+def _check(
+    source: Source, code: syntax.Code, header: str, report: Report
+) -> CheckedBlock | None:
+    block = python_block(code)
+    lines = (*block.lines, "pass") if block.is_empty else block.lines
+    text = "\n ".join((header, *lines))
+
+    def attempt() -> CheckedBlock:
+        tree = ast.parse(text, "<lf>")
+        compile(tree, "<lf>", "exec", dont_inherit=True)
+        return CheckedBlock(block, tree, text)
+
+    return _attempt(attempt, source, code, block, report)
+
+
+def _attempt(
+    attempt: Callable[[], T],
+    source: Source,
+    code: syntax.Code,
+    block: PythonBlock,
+    report: Report,
+) -> T | None:
+    """Return what an attempt to compile gives; turn complaints into diagnostics."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # whoever runs the code shows them
+            return attempt()
+    except SyntaxError as error:
+        what = f"this is not Python: {_message(source, block, error)}"
+        report.error(source, _place(block, code, error), what)
+    except (RecursionError, MemoryError, OverflowError, ValueError):
+        report.error(source, code.span, "Python cannot compile this: it is too complex")
+    return None
+
+
+def _message(source: Source, block: PythonBlock, error: SyntaxError) -> str:
+    def renumber(match: re.Match[str]) -> str:
+        line, _ = source.line_and_column(block.offset(int(match[1]) - 2, 0))
+        return f"on line {line}"
+
+    return _LINE.sub(renumber, error.msg)
+
+
+def _place(block: PythonBlock, code: syntax.Code, error: SyntaxError) -> Span:
+    line = (error.lineno or 1) - 2
+    column = (error.offset or 1) - 2  # from 1, and the blank before each line
+    if 0 <= line < len(block.lines) and not block.lines[line][:column].strip():
+        # Indentation is at fault; the eye looks for what is indented.
+        column = len(block.lines[line]) - len(block.lines[line].lstrip())
+    start = block.offset(line, column)
+    last = len(block.lines) - 1
+    if line > last and block.lines:
+        start = max(block.offset(last, 0), block.end - 1)
+    end = start + 1
+    if error.end_lineno == error.lineno and error.end_offset is not None:
+        end = max(end, block.offset(line, error.end_offset - 2))
+    if not block.lines:
+        return code.span
+    return Span(start, end)

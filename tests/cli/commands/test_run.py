@@ -1,0 +1,534 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``reactorl run``: options, output, exit status."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reactorl import Tag, trace
+from reactorl.cli.main import main
+from reactorl.cli.support.run_options import normalised
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    Capture = pytest.CaptureFixture[str]
+
+COUNT = """\
+target Python
+reactor Counter(step = 1) {
+  input x
+  output y
+  state n = 0
+  reaction(x) -> y {=
+    self.n += self.step
+    y.set(self.n)
+  =}
+}
+main reactor {
+  a = new Counter()
+  b = new Counter(step = 10)
+  timer t(0, 1 s)
+  reaction(t) -> a.x, b.x {=
+    a.x.set(True)
+    b.x.set(True)
+  =}
+  reaction(a.y, b.y) {=
+    seconds = lf.time.logical_elapsed() // SEC(1)
+    print(seconds, a.y.value, b.y.value)
+  =}
+  reaction(shutdown) {= print("end") =}
+}
+"""
+TO_1_S = "0 1 10\n1 2 20\nend\n"
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("Count.lf").write_text(COUNT)
+    return tmp_path
+
+
+def run(capsys: Capture, *args: str) -> tuple[int, str, str]:
+    try:
+        status = main(["run", *args])
+    except SystemExit as exit_:  # of argparse
+        status = int(exit_.code or 0)
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+def run_text(
+    capsys: Capture, *members: str, options: str = "", before: str = ""
+) -> tuple[int, str, str]:
+    """Run a main reactor with these members."""
+    body = "\n".join(members)
+    text = f"target Python\n{before}\nmain reactor {{\n{body}\n}}\n"
+    Path("Text.lf").write_text(text)
+    return run(capsys, "Text.lf", *options.split())
+
+
+def process(*args: str) -> list[str]:
+    return [sys.executable, "-m", "reactorl", "run", *args]
+
+
+def completed(*args: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        process(*args), capture_output=True, text=True, check=False, timeout=50
+    )
+
+
+# -- options --
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["Count.lf", "--fast", "--timeout", "1 s"],
+        ["Count.lf", "--fast", "--timeout", "1", "s"],
+        ["Count.lf", "--timeout", "1sec", "--fast"],
+        ["--fast", "true", "Count.lf", "--timeout=1 s"],
+        ["--fast", "Count.lf", "-o", "1", "second"],
+        ["-f", "Count.lf", "-o", "1000 msecs"],
+        ["-f", "true", "-o", "1", "s", "Count.lf"],
+        ["-o", "1", "s", "-f", "Count.lf"],
+        ["-f", "-k", "-o", "1", "s", "Count.lf"],
+        ["-k", "-f", "-o", "1", "s", "--", "Count.lf"],
+        ["-f", "-o", "1 s", "-w", "0", "-k", "false", "-m", "1", "s", "Count.lf"],
+        ["-f", "-o", "1 s", "--workers", "3", "--keepalive", "false", "Count.lf"],
+        ["-f", "-o", "1 s", "--start-time-multiple", "1", "s", "Count.lf"],
+        ["-f", "-o", "1 s", "-i", "fed", "-r", "localhost:15045", "Count.lf"],
+        ["-f", "-o", "1 s", "--seed", "5", "--check", "Count.lf"],
+    ],
+    ids=" ".join,
+)
+def test_options_in_all_their_forms(args: list[str], capsys: Capture) -> None:
+    assert run(capsys, *args) == (0, TO_1_S, "")
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (
+            ["--timeout", "5", "parsecs"],
+            "'5 parsecs' is not a time. Did you",
+        ),
+        (["--timeout", "soon"], "'soon' is not a time. Write for example: 5 s"),
+        (["--timeout", "5"], "'5' is not a time. Write for example: 5 s"),
+        (["--timeout", "-5 s"], "'-5 s' is not a time"),
+        (["--timeout=-5 s"], "'-5 s' is not a time"),
+        (["--timeout", "300", "years"], "'300 years' is not a time"),
+        (["--timeout", "9" * 5000, "s"], "is not a time"),
+        (["--timeout", "99999999999", "weeks"], "The longest is 2^63 - 1 nanoseconds"),
+        (["-m", "often"], "'often' is not a time"),
+        (["--fast=maybe"], "'maybe' is neither true nor false"),
+        (["--keepalive=yes"], "'yes' is neither true nor false"),
+        (["-w", "-1"], "'-1' is not a number from 0 to 1024"),
+        (["-w", "many"], "'many' is not a number from 0 to 1024"),
+        (["-w", "1025"], "'1025' is not a number from 0 to 1024"),
+        (["--seed", "x"], "invalid int value: 'x'"),
+        (["--logging", "chatty"], "invalid choice: 'chatty'"),
+        (["--trace", "no/where"], "there is no directory 'no'"),
+        (["--trace", "."], "'.' is a directory"),
+        (["--fas"], "there is no option '--fas'"),
+        (["other.lf"], "there is an argument too many: 'other.lf'"),
+    ],
+)
+def test_wrong_options_are_usage_errors(
+    args: list[str], said: str, capsys: Capture
+) -> None:
+    status, out, err = run(capsys, "Count.lf", *args)
+
+    assert (status, out) == (2, "")
+    assert err.startswith("usage: reactorl")
+    assert said in err
+
+
+def test_a_file_is_needed(capsys: Capture) -> None:
+    status, _, err = run(capsys, "--fast")
+
+    assert status == 2
+    assert "the following arguments are required: FILE.lf" in err
+
+
+def test_what_follows_two_dashes_is_no_option() -> None:
+    assert normalised(["-f", "--", "-f", "-o"]) == ["--fast=true", "--", "-f", "-o"]
+
+
+def test_zero_takes_no_other_word_than_a_unit() -> None:
+    assert normalised(["-o", "0", "Main"]) == ["--timeout=0", "Main"]
+    assert normalised(["-o", "0", "s", "Main"]) == ["--timeout=0 s", "Main"]
+
+
+def test_options_say_more_than_the_target_line(capsys: Capture) -> None:
+    properties = "target Python {timeout: 9 s, fast: true, workers: 2}"
+    Path("Count.lf").write_text(COUNT.replace("target Python", properties))
+
+    assert run(capsys, "Count.lf", "-o", "1 s") == (0, TO_1_S, "")
+    assert run(capsys, "Count.lf")[1].startswith(TO_1_S.removesuffix("end\n"))
+
+
+def test_keepalive_waits_for_the_timeout(capsys: Capture) -> None:
+    at_end = "reaction(shutdown) {= print(lf.time.logical_elapsed()) =}"
+
+    waiting = run_text(capsys, at_end, options="-f -k true -o 7 s")
+    ending = run_text(capsys, at_end, options="-f -k false -o 7 s")
+
+    assert waiting == (0, "7000000000\n", "")
+    assert ending[1] != waiting[1]
+
+
+def test_the_start_is_a_multiple(capsys: Capture) -> None:
+    start = "reaction(startup) {= print(lf.time.start() % SEC(1)) =}"
+
+    assert run_text(capsys, start, options="-f -m 1 s") == (0, "0\n", "")
+
+
+@pytest.mark.parametrize("level", ["info", "LOG", "debug"])
+def test_logging_adds_a_summary(level: str, capsys: Capture) -> None:
+    status, out, err = run(capsys, "Count.lf", "-f", "-o", "1 s", "--logging", level)
+
+    assert (status, out) == (0, TO_1_S)
+    assert "main.a.reaction_1" in err
+
+
+def test_logging_of_errors_only_leaves_warnings_out(capsys: Capture) -> None:
+    Path("Old.lf").write_text("target Python; main reactor { private preamble {= =} }")
+
+    assert "warning: " in run(capsys, "Old.lf")[2]
+    assert run(capsys, "Old.lf", "-l", "error") == (0, "", "")
+
+
+def test_a_seed_makes_all_random_numbers_the_same(capsys: Capture) -> None:
+    pytest.importorskip("numpy")
+    before = """preamble {=
+      import random
+      import numpy as np
+      first = random.random(), np.random.rand()
+    =}"""
+    draws = """reaction(startup) {=
+      own = self.random.random(), self.np_random.random()
+      print(first, random.random(), np.random.rand(), own)
+    =}"""
+
+    outputs = [
+        run_text(capsys, draws, before=before, options=f"--seed {seed}")[1]
+        for seed in (1, 1, 2, -2)
+    ]
+
+    assert outputs[0] == outputs[1]
+    assert len({*outputs}) == 3
+
+
+def test_a_trace_is_the_same_for_any_number_of_workers(capsys: Capture) -> None:
+    for n in "124":
+        args = ["-f", "-o", "3 s", "-w", n, "--trace", f"t{n}", "-m", "1 wk"]
+        assert run(capsys, "Count.lf", *args)[0] == 0
+
+    found = [trace.load(f"t{n}").trace for n in "124"]
+
+    second = 1_000_000_000
+    assert found[0].values("main.b.y") == [
+        (Tag(n * second, 0), 10 * (n + 1)) for n in range(4)
+    ]
+    assert trace.diff(found[0], found[1]) is None
+    assert trace.diff(found[0], found[2]) is None
+
+
+def test_a_trace_that_cannot_be_written_is_one_line(capsys: Capture) -> None:
+    where = "target Python {tracing: {trace-file-name: 'no/where'}}"
+    Path("Count.lf").write_text(COUNT.replace("target Python", where.replace("'", '"')))
+
+    status, out, err = run(capsys, "Count.lf", "-f", "-o", "0")
+
+    assert (status, out) == (1, "0 1 10\nend\n")
+    assert err == (
+        "reactorl: error: the trace no/where.trace cannot be written: "
+        "No such file or directory\n"
+    )
+
+
+SENDS_A_LIST = """
+target Python
+reactor Sender {
+  output y
+  state items = {= [] =}
+  timer t(0, 1 s)
+  reaction(t) -> y {=
+    self.items.append(1)
+    y.set(self.items)
+  =}
+}
+main reactor {
+  s = new Sender()
+  d = new Delayed()
+  s.y -> d.x after 1 ms
+}
+reactor Delayed {
+  input x
+  reaction(x) {= print(x.value) =}
+}
+"""
+
+
+def test_check_reports_a_value_that_is_changed_after_sending(capsys: Capture) -> None:
+    Path("Sends.lf").write_text(SENDS_A_LIST)
+    args = ["Sends.lf", "-f", "-o", "2 s"]
+
+    assert run(capsys, *args) == (0, "[1]\n[1, 1]\n", "")
+    status, _, err = run(capsys, *args, "--check")
+
+    assert status == 1
+    assert err.startswith("Sends.lf:7: the list that main.s.reaction_1 sent on")
+    assert "was changed in reaction main.s.reaction_1" in err
+    assert "'mutable input' gives each reaction a copy of its own" in err
+    assert "Traceback" not in err
+
+
+def test_check_reports_global_random_numbers(capsys: Capture) -> None:
+    status, _, err = run_text(
+        capsys,
+        "reaction(startup) {= random.random() =}",
+        before="preamble {= import random =}",
+        options="--check",
+    )
+
+    assert status == 1
+    assert err.startswith("Text.lf:4: reaction main.reaction_1 uses global random")
+    assert "Use self.random" in err
+
+
+# -- exit status --
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "said"),
+    [
+        ("pass", 0, ""),
+        ("exit(3)", 3, ""),
+        ("sys.exit()", 0, ""),
+        ("sys.exit(7)", 7, ""),
+        ("sys.exit('text')", 1, "text\n"),
+        ("raise SystemExit(5)", 5, ""),
+        ("raise KeyboardInterrupt", 130, ""),
+    ],
+)
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_the_exit_status_is_the_programs(
+    code: str, status: int, said: str, workers: str, capsys: Capture
+) -> None:
+    found = run_text(
+        capsys,
+        "reaction(startup) {= print('first') =}",
+        f"reaction(startup) {{= {code} =}}",
+        "reaction(startup) {= print('last') =}",
+        options=f"-w {workers}",
+    )
+
+    last = "last\n" if code == "pass" else ""
+    assert found == (status, f"first\n{last}", said)
+
+
+def test_exit_of_one_reactor_ends_the_others(capsys: Capture) -> None:
+    Path("Bank.lf").write_text("""\
+target Python
+preamble {= import time =}
+reactor Works {
+  timer t(0, 1 ms)
+  reaction(t) {=
+    time.sleep(0.001)
+    if self.bank_index == 2 and lf.time.logical_elapsed() == MSEC(3):
+        raise SystemExit(9)
+  =}
+}
+main reactor { w = new[4] Works() }
+""")
+
+    assert run(capsys, "Bank.lf", "-f", "-w", "2") == (9, "", "")
+
+
+@pytest.mark.parametrize(
+    "member", ["preamble {= exit(4) =}", "state x = {= exit(4) =}"], ids=["p", "s"]
+)
+def test_exit_counts_before_the_start_too(member: str, capsys: Capture) -> None:
+    startup = "reaction(startup) {= print('never') =}"
+
+    assert run_text(capsys, member, startup) == (4, "", "")
+
+
+def test_an_exception_is_status_1(capsys: Capture) -> None:
+    status, out, err = run_text(
+        capsys, "reaction(startup) {= print('out') =}", "reaction(startup) {= 1 / 0 =}"
+    )
+
+    assert (status, out) == (1, "out\n")
+    assert (
+        err
+        == """\
+Traceback (most recent call last):
+  File "Text.lf", line 5, in reaction_2
+    reaction(startup) {= 1 / 0 =}
+                         ~~^~~
+ZeroDivisionError: division by zero
+Text.lf:5: reaction main.reaction_2 failed at elapsed tag (0, 0)
+"""
+    )
+
+
+# -- files --
+
+
+def test_a_file_without_main_cannot_be_run(capsys: Capture) -> None:
+    Path("Lib.lf").write_text("target Python\nreactor R { }\n")
+
+    status, out, err = run(capsys, "Lib.lf")
+
+    assert (status, out) == (2, "")
+    assert err.startswith("Lib.lf:1:1: error: there is no main reactor to run\n")
+
+
+def test_a_wrong_file_is_not_started(capsys: Capture) -> None:
+    Path("Bad.lf").write_text(COUNT.replace("reaction(t)", "reaction(tt)"))
+
+    status, out, err = run(capsys, "Bad.lf")
+
+    assert (status, out) == (2, "")
+    assert err.startswith("Bad.lf:15:12: error: ")
+
+
+def test_a_python_file_is_told_from_lf(capsys: Capture) -> None:
+    Path("robot.py").write_text("print('hello')\n")
+
+    assert run(capsys, "robot.py") == (
+        2,
+        "",
+        "robot.py:1:1: error: this is a file of Python, not of LF\n"
+        "  help: Run it with Python: python robot.py; 'reactorl graph' draws it.\n\n",
+    )
+
+
+def test_a_federation_runs_in_one_process_and_says_so(capsys: Capture) -> None:
+    Path("Fed.lf").write_text("""\
+target Python {timeout: 0}
+reactor A { reaction(startup) {= print(lf.get_federation_id()) =} }
+federated reactor { a = new A(); b = new A() }
+""")
+
+    assert run(capsys, "Fed.lf", "-f", "-i", "seven") == (
+        0,
+        "seven\nseven\n",
+        "reactorl: Fed is federated: the federates run in one process; "
+        "real federation comes later\n",
+    )
+
+
+# -- processes --
+
+
+@pytest.fixture
+def line_by_line() -> Iterator[subprocess.Popen[str]]:
+    """Yield a program that prints a line and then waits for one."""
+    Path("Waits.lf").write_text("""\
+target Python
+main reactor {
+  reaction(startup) {=
+    print("ready")
+    print("problem", file=sys.stderr)
+    print("got", sys.stdin.readline())
+  =}
+}
+""")
+    with subprocess.Popen(
+        process("Waits.lf"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as running:
+        yield running
+        running.kill()
+
+
+def test_output_arrives_while_the_program_runs(
+    line_by_line: subprocess.Popen[str],
+) -> None:
+    assert line_by_line.stdout is not None
+    assert line_by_line.stderr is not None
+
+    assert line_by_line.stdout.readline() == "ready\n"
+    assert line_by_line.stderr.readline() == "problem\n"
+
+    rest, _ = line_by_line.communicate("a word\n", timeout=50)
+    assert rest == "got a word\n\n"
+    assert line_by_line.returncode == 0
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_interrupts_end_the_run_without_shutdown(workers: str) -> None:
+    Path("Stays.lf").write_text("""\
+target Python {keepalive: true}
+main reactor {
+  reaction(startup) {= print("ready") =}
+  reaction(shutdown) {= print("shutdown") =}
+}
+""")
+    with subprocess.Popen(
+        process("Stays.lf", "-w", workers),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # Who starts tests in the background may have turned interrupts off.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    ) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == "ready\n"
+        running.send_signal(signal.SIGINT)
+        rest = running.communicate(timeout=50)
+
+    assert (running.returncode, rest) == (130, ("", ""))
+
+
+@pytest.mark.parametrize(("code", "status"), [("pass", 0), ("exit(3)", 3)])
+def test_threads_do_not_keep_the_process_alive(code: str, status: int) -> None:
+    Path("Threads.lf").write_text(f"""\
+target Python
+preamble {{= import threading =}}
+main reactor {{
+  reaction(startup) {{=
+    threading.Thread(target=threading.Event().wait).start()
+    print("started", end="")
+    {code}
+  =}}
+}}
+""")
+
+    done = completed("Threads.lf")
+
+    assert (done.returncode, done.stdout, done.stderr) == (status, "started", "")
+
+
+def test_the_module_runs_programs_too() -> None:
+    done = completed("Count.lf", "--fast", "--timeout", "1", "s")
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, TO_1_S, "")
+
+
+def test_running_needs_no_heavy_package() -> None:
+    Path("Hello.lf").write_text("target Python; main reactor { }")
+    code = (
+        "import sys; from reactorl.cli.main import main; main(['run', 'Hello.lf']); "
+        "print(sorted({'lark', 'numpy', 'rich', 'asyncio'} & {*sys.modules}))"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+
+    assert (done.stdout, done.stderr) == ("[]\n", "")

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``check`` finds everything at once: what rules refuse, and loops and widths besides.
+
+After a change that is meant, look at the difference and accept it with
+``REACTORL_ACCEPT=1 pytest tests/lf/test_check.py``.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from reactorl.cli.main import main
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in GOLDEN.glob("*.lf")))
+def test_check_says_the_golden_text(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(GOLDEN)
+
+    status = main(["check", name])
+    said = capsys.readouterr().err
+
+    golden = Path(name).with_suffix(".txt")
+    if os.environ.get("REACTORL_ACCEPT"):
+        golden.write_text(said)
+    assert status != 0
+    assert said == golden.read_text()
+
+
+def _check(tmp_path: Path, text: str, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    path = tmp_path / "P.lf"
+    path.write_text(text)
+    main(["check", str(path)])
+    return [
+        line.split(": error: ")[1]
+        for line in capsys.readouterr().err.splitlines()
+        if ": error: " in line
+    ]
+
+
+LOOP = """
+  a = new Relay()
+  b = new Relay()
+  a.y -> b.x
+  b.y -> a.x
+"""
+RELAY = """target Python
+reactor Relay {
+  input x
+  output y
+  reaction(x) -> y {= =}
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("wrong", "what"),
+    [
+        ("  c = new Rely()\n  c.y -> b.x", "there is no reactor 'Rely'"),
+        ("  reaction(nowhere) {= =}", "'nowhere'"),
+        ("  timer t(0, 10)", "unit"),
+        ("  state s = {= 1 + =}", "syntax"),
+        ("  reaction(startup) -> a.y {= =}", "a.y"),
+        ("  mode m { reaction(startup) {= =} }", "initial"),
+    ],
+)
+def test_a_loop_is_found_beside_another_mistake(
+    wrong: str, what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = f"{RELAY}main reactor {{{LOOP}{wrong}\n}}\n"
+
+    found = _check(tmp_path, text, capsys)
+
+    assert any("wait for each other" in line for line in found), found
+    assert any(what in line for line in found), found
+
+
+def test_what_mentions_a_wrong_part_is_not_reported_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = f"""{RELAY}
+reactor Bad(n=1) extends Relay {{
+  timer t(0, n)
+}}
+main reactor {{
+  a = new Bad()
+  b = new[2] Relay()
+  a.y, a.y -> b.x
+  reaction(startup) -> a.x {{= =}}
+}}
+"""
+    found = _check(tmp_path, text, capsys)
+
+    assert len(found) == 1
+    assert "period of a timer" in found[0]

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Public names of ``reactorl.rl``: the list, lazy loading, and who imports what."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import reactorl.rl
+
+ROOT = Path(__file__).parents[2]
+PUBLIC = [
+    "DQN",
+    "IMPALA",
+    "IPPO",
+    "PPO",
+    "QLearning",
+    "Algorithm",
+    "Flow",
+    "Learner",
+    "Replay",
+    "ReplayConfig",
+    "Rollout",
+    "Round",
+    "Run",
+    "TorchAlgorithm",
+    "CheckpointError",
+    "EnvError",
+    "FlowError",
+    "RunError",
+    "SharedStateError",
+    "Episode",
+    "Trajectory",
+    "apply_mlp",
+    "make_mlp",
+    "BatchLog",
+    "ParallelRunner",
+    "ParallelVectorEnv",
+    "SB3VecEnv",
+    "VectorEnv",
+    "make_vec",
+    "register_vector",
+    "AtariPreprocessing",
+    "FrameStack",
+    "Match",
+    "MatchRun",
+]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PROGRAMS = [
+    *sorted((ROOT / "examples").rglob("*.py")),
+    *sorted((ROOT / "benchmarks").rglob("*.py")),
+]
+PACKAGES = {
+    "reactorl",
+    "reactorl.dashboard",
+    "reactorl.diagram",
+    "reactorl.lf",
+    "reactorl.rl",
+    "reactorl.testing",
+    "reactorl.trace",
+}
+PYTHON_BLOCK = re.compile(r"^( *)```python\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
+
+
+def _run(code: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PYTHONPATH": str(ROOT / "src"), "PATH": ""},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_public_names_are_exactly_these() -> None:
+    assert sorted(reactorl.rl.__all__) == sorted(PUBLIC)
+
+
+def test_every_public_name_loads_and_shows_the_public_path() -> None:
+    for name in reactorl.rl.__all__:
+        assert getattr(reactorl.rl, name).__module__ == "reactorl.rl", name
+        assert name in dir(reactorl.rl)
+
+
+def test_unknown_name_raises_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
+        _ = reactorl.rl.Nothing
+
+
+def test_import_loads_no_optional_package() -> None:
+    code = (
+        "import sys, reactorl.rl\n"
+        "heavy = {'numpy', 'gymnasium', 'jax', 'torch', 'reactorl._core'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+
+    assert _run(code) == "[]\n"
+
+
+@pytest.mark.parametrize(
+    ("package", "name", "extra"),
+    [
+        ("gymnasium", "VectorEnv", "reactorl[rl]"),
+        ("jax", "DQN", "reactorl[train]"),
+        ("optax", "PPO", "reactorl[train]"),
+        ("pettingzoo", "ParallelRunner", "reactorl[pettingzoo]"),
+        ("stable_baselines3", "SB3VecEnv", "reactorl[sb3]"),
+        ("torch", "TorchAlgorithm", "pip install torch"),
+    ],
+)
+def test_missing_package_error_names_the_extra(
+    package: str, name: str, extra: str
+) -> None:
+    code = (
+        "import sys\n"
+        "class Absent:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        if name.partition('.')[0] == {package!r}:\n"
+        "            raise ModuleNotFoundError(f'No module named {name}', name=name)\n"
+        "sys.meta_path.insert(0, Absent())\n"
+        "import reactorl.rl\n"
+        "try:\n"
+        f"    reactorl.rl.{name}\n"
+        "except ImportError as error:\n"
+        "    print(error)\n"
+    )
+
+    assert extra in _run(code)
+
+
+def _imported(source: str) -> set[str]:
+    """Return the modules of this package that a program imports from."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            found.add(node.module)
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+    return {name for name in found if name.partition(".")[0] == "reactorl"}
+
+
+def test_examples_and_benchmarks_import_public_packages_only() -> None:
+    found = {
+        str(path.relative_to(ROOT)): _imported(path.read_text("utf-8")) - PACKAGES
+        for path in PROGRAMS
+    }
+    found.pop("benchmarks/lf/tasks.py", None)  # times the stages of loading one by one
+
+    assert {name: modules for name, modules in found.items() if modules} == {}
+
+
+def test_docs_import_public_packages_only() -> None:
+    wrong = []
+    for page in PAGES:
+        for indent, block in PYTHON_BLOCK.findall(page.read_text("utf-8")):
+            source = re.sub(f"^{indent}", "", block, flags=re.MULTILINE)
+            private = _imported(source) - PACKAGES
+            wrong += [f"{page.relative_to(ROOT)}: {name}" for name in private]
+
+    assert wrong == []
