@@ -17,6 +17,9 @@ BLUE, RED, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 
 OURS = ("reactorl", "numpy")
 TRAINING = ("reactorl", "jax", "optax")
+PLAIN = ("numpy",)
+ONE = {"workers": 1, "placement": "thread"}
+TRACED = {"workers": 1, "trace": True}
 THREADS = {"workers": 2, "placement": "thread"}
 PROCESSES = {"workers": 2, "placement": "process"}
 
@@ -215,34 +218,41 @@ _PEERS = (
 
 def _variants(python: Python) -> tuple[Engine, ...]:
     """Return the engines that only suites about ourselves use; they are not drawn."""
-    environment = f"ours-{python}"
+    title = "3.14t" if python == "ft" else "GIL"
     on = "on free-threaded CPython" if python == "ft" else "on CPython with GIL"
-
-    def engine(kind: str, about: str, needs: tuple[str, ...], **options: object) -> Engine:
-        name = f"{kind}-{python}"
-        return Engine(name, name, environment, f"{about}, {on}", needs, options)
-
-    return (
-        engine("ours-1", "ReactoRL with 1 worker", OURS, workers=1, placement="thread"),
-        engine("ours-1-trace", "the same with tracing", OURS, workers=1, trace=True),
-        engine("ours-default", "ReactoRL's default placement and workers", OURS),
-        engine("futures", "a plain loop with a pool of 2 threads", ("numpy",)),
-        engine("lf", "ReactoRL, program in LF, 1 worker", OURS, workers=1),
-        engine("lark", "import of lark, a parser library", ("lark",)),
-        engine("dashboard", "ReactoRL with a dashboard", TRAINING, **THREADS),
+    return tuple(
+        Engine(
+            f"{kind}-{python}",
+            f"{name} ({title})",
+            f"ours-{python}",
+            f"{about} {on}",
+            needs,
+            options,
+        )
+        for kind, name, about, needs, options in (
+            ("ours-1", "ReactoRL, 1 worker", "one thread", OURS, ONE),
+            ("ours-1-trace", "ReactoRL, traced", "one thread", OURS, TRACED),
+            ("ours-default", "ReactoRL, default", "default placement", OURS, {}),
+            ("lf", "ReactoRL, LF program", "one thread", OURS, ONE),
+            ("dashboard", "ReactoRL, dashboard", "2 workers", TRAINING, THREADS),
+            ("futures", "futures", "a loop with 2 threads of a pool", PLAIN, {}),
+            ("lark", "import lark", "a parser library", ("lark",), {}),
+        )
     )
 
 
-_FT = (
-    Engine("ours-process-ft", "ours-process-ft", "ours-ft", "", OURS, PROCESSES),
-    Engine("gym-async-ft", "gym-async-ft", "ours-ft", "", ("gymnasium",)),
-    Engine("xronos-ft", "xronos-ft", "ours-ft", "", ("xronos", "numpy")),
+_OTHER_PYTHON = (
+    Engine(
+        "ours-process-ft", "ReactoRL processes (3.14t)", "ours-ft", "", OURS, PROCESSES
+    ),
+    Engine("gym-async-ft", "AsyncVectorEnv (3.14t)", "ours-ft", "", ("gymnasium",)),
+    Engine("xronos-ft", "xronos (3.14t)", "ours-ft", "", ("xronos", "numpy")),
+    Engine("free-gil", "2 threads (GIL)", "ours-gil", "", PLAIN),
 )
-_GIL = (Engine("free-gil", "free-gil", "ours-gil"),)
 
 ENGINES: dict[str, Engine] = {
     engine.name: engine
-    for engine in (*_PEERS, *_variants("gil"), *_variants("ft"), *_FT, *_GIL)
+    for engine in (*_PEERS, *_variants("gil"), *_variants("ft"), *_OTHER_PYTHON)
 }
 
 

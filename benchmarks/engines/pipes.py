@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Processes of ``multiprocessing``, each with a pipe, that answer what they are asked.
+"""Processes of ``multiprocessing``, each with a pipe, that answer requests.
 
-https://docs.python.org/3/library/multiprocessing.html: ``spawn`` is safe whatever runs
-here, and everything is sent to all before the first answer is waited for.
+https://docs.python.org/3/library/multiprocessing.html: ``spawn`` is safe with threads,
+and everything is sent before the first answer is received.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 class Answering(Protocol):
-    """What lives in a process."""
+    """The object in a process."""
 
     def answer(self, question: Any, /) -> Any:  # noqa: ANN401
-        """Return what is sent back."""
+        """Return the answer."""
 
     def close(self) -> None:
-        """Let go of what was made."""
+        """Release resources."""
 
 
 def _serve(
@@ -32,7 +32,7 @@ def _serve(
     index: int,
     pipe: Connection,
 ) -> None:
-    """Answer until there is nothing more."""
+    """Answer until the pipe is closed."""
     lives = make(params, index)
     answer, send, receive = lives.answer, pipe.send, pipe.recv
     send("ready")
@@ -44,12 +44,12 @@ def _serve(
 
 
 class Processes:
-    """So many processes; left, they end.
+    """Processes that end at the exit of the context.
 
     Args:
-        make: Makes what lives in a process, from ``params`` and its index.
+        make: Makes the object of a process, from ``params`` and its index.
         params: For all of them.
-        count: How many.
+        count: Number of processes.
     """
 
     def __init__(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Ray cluster of this machine, and actors that cases of a workload share."""
+"""A Ray cluster on this machine, and actors that the cases of a workload share."""
 
 from __future__ import annotations
 
@@ -28,8 +28,7 @@ def start() -> None:
     if ray.is_initialized():
         return
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    # Workers are niced by default. In Ray's favour they are not: here they are all
-    # that there is to do.
+    # Workers are niced by default. In Ray's favour they are not here.
     os.environ.setdefault("RAY_worker_niceness", "0")
     ray.init(
         num_cpus=len(os.sched_getaffinity(0)),

@@ -10,8 +10,9 @@ from benchmarks.engines import engine_named
 from benchmarks.harness.results import from_more, typical_time
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
+    from benchmarks.harness.measurement import Measurement
     from benchmarks.harness.outcome import Outcome
     from benchmarks.harness.results import Spread
 
@@ -54,7 +55,7 @@ class Claim:
 def regressions(outcome: Outcome) -> Iterator[Claim]:
     """Yield, for each engine that ran in two builds, that this one is not worse."""
     workload = outcome.workload
-    numbers = {"time": typical_time}
+    numbers: dict[str, Callable[[Measurement], float]] = {"time": typical_time}
     numbers |= {title: from_more(key) for key, title in workload.numbers.items()}
     for case in outcome.cases():
         for other in outcome.engines(case.name):

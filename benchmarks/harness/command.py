@@ -263,8 +263,7 @@ def measure_all(
                     display.case(case_set.label)
                     turns = Turns(case_set, processes, probes, run.turns_per_us)
                     turns.run()
-                    results = [*turns.measurements, *turns.failures]
-                    store.add(case_set, results, run.machine, run.engines)
+                    store.add(case_set, turns.results, run.machine, run.engines)
                     for failure in turns.failures:
                         display.complain(
                             f"{failure.job.label}: {headline(failure.reason)}"

@@ -18,7 +18,6 @@ import sysconfig
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.engines import engine_named
@@ -27,6 +26,7 @@ from benchmarks.harness.process import ROOT, ChildError, ask
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+    from pathlib import Path
 
     from benchmarks.harness.engine import Engine
 

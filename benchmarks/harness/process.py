@@ -22,8 +22,8 @@ KEEP_MEMORY: Final = {
     "MALLOC_TOP_PAD_": str(2**26),
 }
 """The C library keeps freed memory, in every process alike. Otherwise it depends on the
-address of an array whether its memory goes back to the system, and to get it again takes
-longer than to copy it."""
+address of an array whether its memory goes back to the system, and to get it again
+takes longer than to copy it."""
 
 
 class ChildError(RuntimeError):

@@ -6,8 +6,8 @@ from __future__ import annotations
 import tomllib
 from typing import TYPE_CHECKING
 
-from benchmarks.engines import ENGINES, engine_named
-from benchmarks.harness import plots
+from benchmarks.engines import engine_named
+from benchmarks.harness import plots, setup
 from benchmarks.harness.claims import regressions
 from benchmarks.harness.outcome import Outcome, computed, errors, headline
 from benchmarks.harness.process import ROOT
@@ -30,30 +30,6 @@ PICTURES = "benchmarks"
 """The directory of plots, beside the page."""
 BEGIN, END = "<!-- measured -->", "<!-- end -->"
 CALM_ENOUGH = 0.5
-
-METHOD = """\
-## Method
-
-- Every engine has an environment with pinned packages, and for each workload a process
-  of its own, used the way its documentation recommends.
-- The processes of all engines exist at the same time and take turns: one works for a
-  slice, the others wait, so that disturbances of the machine hit neighbours alike.
-  Cases for which memory is too small for all of them are marked. Engines that use the
-  processor while they wait ({busy}) come right after the others in every case.
-- Start-up, the first rounds and a warm-up are not timed, nor the first rounds of a
-  turn; nothing is printed in timed parts; every environment has a seed of its own.
-- The C library keeps freed memory, in the processes of all engines alike. Otherwise
-  chance would decide whether an array of 10 MiB goes back to the system, and to get it
-  again takes longer than to copy it.
-- Before and after each slice a small piece of work is timed on all cores at once.
-  Where it took longer than usual, the machine was busy, and the slice is left out if
-  enough others remain. {calm:.0%} of all slices were calm.
-- A number is the median over sets of processes; ± is the distance of the farthest set
-  (one set alone has none). A ratio is taken within a set, between processes that took
-  turns.
-- After a fixed number of rounds a digest of the results is compared: all engines of a
-  case must agree, and the tables show it.
-"""
 
 
 def outcomes(run: Run, results: Results) -> list[Outcome]:
@@ -104,7 +80,11 @@ def write_docs(run: Run, results: Results, docs: Path) -> Path:
         write(run, results, docs)
         return path
     notes = [n for each in outcomes(run, results) for n in each.workload.notes(each)]
-    text = "\n".join([head + BEGIN, "", *notes, END + rest.partition(END)[2]])
+    machine = run.machine
+    texts = [setup.versions(facts) for facts in run.engines.values()]
+    where = f"{machine['cpu']}, {machine['usable_cores']} cores, {machine['system']}"
+    facts = "; ".join([where, *dict.fromkeys(texts)]) + ".\n"
+    text = "\n".join([head + BEGIN, "", *notes, facts, END + rest.partition(END)[2]])
     path.write_text(text, encoding="utf-8")
     return path
 
@@ -131,9 +111,7 @@ def render(
         *_cautions(run, results),
         *_claims(claims_of(found), causes),
         *(_workload(each, run, pictures) for each in found),
-        METHOD.format(calm=results.calm_share(), busy=_busy_waiting()),
-        _machine(run),
-        _engines(run),
+        *setup.sections(run, results.calm_share()),
     ]
     return "\n".join(parts)
 
@@ -208,11 +186,11 @@ def _workload(outcome: Outcome, run: Run, pictures: Mapping[str, Sequence[str]])
         for name, why in (*workload.absent.items(), *_partly(outcome))
         if name in run.asked
     ]
-    remarks += [
-        f"- Not compared: {engine_named(name).title}, as {why}"
-        for name, why in workload.incomparable.items()
-        if name in run.asked
-    ]
+    for why in dict.fromkeys(workload.incomparable.values()):
+        who = [n for n, w in workload.incomparable.items() if w == why]
+        titles = [engine_named(name).title for name in who if name in run.asked]
+        if titles:
+            remarks.append(f"- Not compared: {', '.join(titles)}, as {why}")
     remarks += [
         f"- Left out: {what.partition(': ')[2]}: {why}."
         for what, why in run.left_out.items()
@@ -280,44 +258,3 @@ def _computed(outcome: Outcome, case: Case) -> str:
         else:
             texts += [f"{', '.join(who)}: `{d}`" for d, who in by_digest.items()]
     return "; ".join(texts)
-
-
-def _busy_waiting() -> str:
-    return ", ".join(e.title for e in ENGINES.values() if e.busy_waiting)
-
-
-def _machine(run: Run) -> str:
-    machine = run.machine
-    rows = [
-        ("processor", machine["cpu"]),
-        ("cores", f"{machine['usable_cores']} of {machine['cores']} usable"),
-        ("memory", f"{machine['memory_gib']} GiB"),
-        ("system", machine["system"]),
-        (
-            "load average at the start, the maximum of all calls",
-            ", ".join(f"{value:.2f}" for value in machine["load_average"]),
-        ),
-    ]
-    return "## Machine\n\n" + table(("", "facts"), rows)
-
-
-def _engines(run: Run) -> str:
-    rows = []
-    for name in run.asked:
-        engine = engine_named(name)
-        if name in run.missing:
-            reason = " ".join(run.missing[name].split())
-            rows.append((engine.title, engine.about, f"**missing**: {reason}"))
-            continue
-        facts = run.engines.get(name)
-        if facts is None:
-            continue
-        kind = "free-threaded" if facts["free_threaded"] else "with GIL"
-        pgo = "PGO" if facts["pgo"] else "no PGO"
-        versions = [f"CPython {facts['version']} {kind}, {pgo}"]
-        packages = facts["packages"]
-        shown = ("reactorl", "ray", "gymnasium", "ale-py", "envpool", "xronos")
-        shown += ("numpy", "torch", "jax", "pettingzoo")
-        versions += [f"{key} {packages[key]}" for key in shown if key in packages]
-        rows.append((engine.title, engine.about, ", ".join(versions)))
-    return "## Engines\n\n" + table(("engine", "about", "versions"), rows)

@@ -98,6 +98,11 @@ class Turns:
         self.measurements: list[Measurement] = []
         self.failures: list[Failure] = []
 
+    @property
+    def results(self) -> list[Measurement | Failure]:
+        """What was measured, and what failed."""
+        return [*self.measurements, *self.failures]
+
     def run(self) -> None:
         """Measure."""
         for jobs in self._set.fitting_into_memory():

@@ -149,9 +149,7 @@ class WholeWatch:
         return more
 
 
-def make_watch(
-    pace: Pace, turn: Callable[[Slice | None], bool]
-) -> Watch | WholeWatch:
+def make_watch(pace: Pace, turn: Callable[[Slice | None], bool]) -> Watch | WholeWatch:
     """Return the watch for a pace."""
     return (Watch if pace.whole is None else WholeWatch)(pace, turn)
 

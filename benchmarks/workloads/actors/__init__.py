@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Actors: a server broadcasts, each actor answers, the server gathers; and again."""
+"""Actors: a server broadcasts, each actor replies, the server gathers; and again."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ SMALL = 2
 QUICK = (2, 16)
 EMPTY, LARGE = "empty", "10MiB"
 LIMIT_FACTOR = 1.15
-"""How much longer than the copies alone it may take."""
+"""Bound of the time over that of the copies alone."""
 
 ENGINES = {
     "ours-ft": "actors.ours",
-    "free": "actors.free",  # takes turns with it where memory has room for two only
+    "free": "actors.free",  # neighbours, where memory is for two only
     "ours-gil": "actors.ours",
     "plain": "actors.plain",
     "plain-ft": "actors.plain",
@@ -39,12 +39,11 @@ ABSENT = {
 }
 
 ABOUT = """\
-A server broadcasts a message, each actor answers, the server gathers the answers, and
-what actor 0 answered is the next message. With 10 MiB (1,310,720 float64, as in the
-paper) each actor copies the array, adds one to an element, and answers with the copy;
-nobody sleeps. The empty message is a number, which each actor answers with another:
-what remains is overhead. The limit is what the copies alone take when two threads do
-them and never meet.
+A server broadcasts a message, each actor replies, the server gathers the replies, and
+the reply of actor 0 is the next message. With 10 MiB (1,310,720 float64, as in the
+paper) each actor copies the array, adds one to an element, and replies with the copy;
+nothing sleeps. The empty message is a number, and so is the reply: what remains is
+overhead. The upper bound (no synchronization) is two threads that only do the copies.
 """
 
 

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Processes and pipes of ``multiprocessing``: messages are pickled and copied.
 
-Small messages go through ``send`` and ``recv``. Arrays go through ``send_bytes`` and
-``recv_bytes_into``, which the documentation has for whatever is a buffer: nothing is
-pickled.
+Small messages use ``send`` and ``recv``. Arrays use ``send_bytes`` and
+``recv_bytes_into``, which the documentation recommends for buffers: nothing is pickled.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def _serve(index: int, floats: int, pipe: Connection) -> None:
-    """Answer until there is nothing more."""
+    """Answer until the pipe is closed."""
     actor = Copier(index)
     message: Any = np.empty(floats)
     try:
@@ -41,7 +40,7 @@ def run(params: dict[str, Any], watch: Any, engine: Engine) -> None:  # noqa: AN
     del engine
     count, floats = params["actors"], params["floats"]
     server = Server(floats, watch)
-    context = multiprocessing.get_context("spawn")  # safe whatever runs here
+    context = multiprocessing.get_context("spawn")  # safe with threads
     pipes, processes = [], []
     for index in range(count):
         ours, theirs = context.Pipe()

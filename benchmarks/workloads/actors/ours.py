@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Hub(Reactor):
-    """Broadcasts, and gathers what comes back."""
+    """Broadcasts, and gathers the replies."""
 
     request = Output[Any]()
     replies = MultiInput[Any]()
@@ -34,7 +34,7 @@ class Hub(Reactor):
 
 
 class Actor(Reactor):
-    """Answers."""
+    """Replies."""
 
     request = Input[Any]()
     reply = Output[Any]()
@@ -45,7 +45,7 @@ class Actor(Reactor):
 
     @reaction(request, effects=[reply])
     def work(self) -> None:
-        """Answer a message."""
+        """Reply to a message."""
         self.reply.set(self.copier.work(self.request.value))
 
 
@@ -65,7 +65,7 @@ class Main(Reactor):
 
 
 def run(params: dict[str, Any], watch: Any, engine: Engine) -> dict[str, Any]:  # noqa: ANN401
-    """Run the program until the watch has had enough."""
+    """Run the program until the watch has enough slices."""
     server = Server(params["floats"], watch)
     program = Main(width=params["actors"], server=server)
     result = reactorl.run(program, workers=engine.workers, fast=True)

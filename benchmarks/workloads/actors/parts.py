@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the server and the actors do, whatever carries the messages."""
+"""The server and the actors, independent of the engine."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from benchmarks.harness.seen import Seen
 
 
 class Copier:
-    """An actor: copies what it gets, leaves its mark, and returns the copy."""
+    """An actor: copies the message, changes an element, and returns the copy."""
 
     def __init__(self, index: int) -> None:
         self._index = index
 
     def work(self, message: Any) -> Any:  # noqa: ANN401
-        """Return the answer to a message: an array, or a number if that is all."""
+        """Return the reply to a message: an array, or a number."""
         if isinstance(message, int):
             return message + self._index
         reply = message.copy()
@@ -26,10 +26,10 @@ class Copier:
 
 
 class Server:
-    """Begins, and looks at what came back.
+    """Has the first message, and gathers replies.
 
-    What actor 0 answered is the next message: it is new in every round, and nobody
-    spends time on making it.
+    The reply of actor 0 is the next message: it is new in every round, and making it
+    takes no time.
     """
 
     def __init__(self, floats: int, watch: Any) -> None:  # noqa: ANN401
@@ -40,10 +40,10 @@ class Server:
     def gather(self, replies: list[Any]) -> bool:
         """Count a round; return whether another one is to follow."""
         if self._seen.open:
-            self._look_at(replies)
+            self._compare(replies)
         return bool(self._watch.tick(self._seen))
 
-    def _look_at(self, replies: list[Any]) -> None:
+    def _compare(self, replies: list[Any]) -> None:
         for reply in replies:
             if isinstance(reply, int):
                 self._seen.add(reply)

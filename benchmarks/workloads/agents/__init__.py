@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.harness.claims import Claim
 from benchmarks.harness.outcome import worst
-from benchmarks.harness.plots import Plot
+from benchmarks.harness.plots import Plot, bars_of
 from benchmarks.harness.workload import Case, Pace, Workload
 
 if TYPE_CHECKING:
@@ -26,12 +26,12 @@ ENGINES = {
     "mp-pipes": "agents.mp_pipes",
 }
 ABOUT = """\
-Each of 4 or 10 agents has a policy, a network with a hidden layer of 64. In a round
-what all of them see is broadcast to all policies, each answers with its best action,
-and the environment in the middle steps. The junction is an environment of our own with
-the sizes of the paper's TrafficJunction (324 numbers for 4 agents, 1350 for 10, two
-actions); `simple_spread` is one of PettingZoo's MPE, and its step in Python takes most
-of the time with every engine, so what is claimed is about the junction.
+Each of 4 or 10 agents has a policy, a network with a hidden layer of 64. In a round all
+observations are broadcast to all policies, each replies with its greedy action, and the
+environment steps. The junction is an environment of our own with the sizes of the
+paper's TrafficJunction (324 numbers for 4 agents, 1350 for 10, two actions);
+`simple_spread` is one of PettingZoo's MPE, and its step in Python takes most of the
+time with every engine, so the claims are about the junction.
 """
 
 
@@ -76,18 +76,13 @@ def _claims(outcome: Outcome) -> list[Claim]:
 
 
 def _plots(outcome: Outcome) -> list[Plot]:
-    bars: dict[str, dict[str, Any]] = {}
-    for case in outcome.cases():
-        for engine in outcome.engines(case.name):
-            spread = outcome.time(case.name, engine)
-            bars.setdefault(engine, {})[case.title] = spread
     return [
         Plot(
             name="agents",
             title="A round of inference with a policy for each agent",
             x_label="",
             y_label="seconds per round",
-            bars=bars,
+            bars=bars_of(outcome),
         )
     ]
 

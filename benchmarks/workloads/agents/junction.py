@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A crossing of two roads, with cars that go on or brake: an environment of our own.
+"""A crossing of two roads, with cars that drive or brake: an environment of our own.
 
-After the TrafficJunction of the paper, with its sizes: an agent sees the 3x3 cells
-around every car, of each cell who is there (one of n), where it is, and which way that
-car goes (one of three): 9 * (n + 2 + 3) numbers for each of n cars. That is 324 for
-four agents and 1350 for ten.
+It has the sizes of the paper's TrafficJunction: an agent observes the 3x3 cells around
+every car, of each cell the car in it (one of n), its position, and the route of that
+car (one of three): 9 * (n + 2 + 3) numbers for each of n cars. That is 324 for four
+agents and 1350 for ten.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import numpy as np
 SIZE = 14
 """Cells along each road."""
 WAYS = 3
-"""Straight on, to the right, to the left."""
+"""Straight, right, left."""
 ARRIVAL = 0.3
-"""How likely it is that a car that is not there enters."""
+"""Probability that an absent car enters."""
 EPISODE = 40
 GO = 0
 CRASH, WAITING = -10.0, -0.01
-NOBODY = -1
+ABSENT = -1
 
 
 def _route(entry: int, way: int) -> list[tuple[int, int]]:
@@ -50,7 +50,7 @@ class Junction:
     """The crossing and its cars.
 
     Args:
-        agents: How many cars.
+        agents: Number of cars.
     """
 
     def __init__(self, agents: int) -> None:
@@ -65,9 +65,9 @@ class Junction:
         self._where = np.stack(np.meshgrid(cells, cells, indexing="ij"), axis=-1)
 
     def reset(self) -> Any:  # noqa: ANN401
-        """Begin with an empty crossing; return what everybody sees."""
+        """Begin with an empty crossing; return the observations."""
         self._steps = 0
-        self._route = [NOBODY] * self._agents
+        self._route = [ABSENT] * self._agents
         self._at = [0] * self._agents
         self._since = [0] * self._agents
         self._features[:, self._agents :] = 0
@@ -76,14 +76,14 @@ class Junction:
         return self._seen()
 
     def step(self, actions: list[int]) -> tuple[Any, list[float], bool]:
-        """Let cars go on or brake; return what is seen, rewards, whether it ended."""
+        """Step; return observations, rewards, and whether the episode ended."""
         self._steps += 1
         enters = self._random.random(self._agents) < ARRIVAL
         routes = self._random.integers(len(ROUTES), size=self._agents)
         taken: dict[tuple[int, int], int] = {}
         rewards = [0.0] * self._agents
         for car, action in enumerate(actions):
-            if self._route[car] == NOBODY:
+            if self._route[car] == ABSENT:
                 if not enters[car]:
                     continue
                 self._enter(car, int(routes[car]))
@@ -91,7 +91,7 @@ class Junction:
                 self._at[car] += 1
             route = ROUTES[self._route[car]]
             if self._at[car] == len(route):
-                self._route[car] = NOBODY
+                self._route[car] = ABSENT
                 continue
             self._since[car] += 1
             rewards[car] += WAITING * self._since[car]
@@ -114,7 +114,7 @@ class Junction:
         """Return a row for each agent: the views of all cars, one after another."""
         count = self._agents
         views = np.zeros((count, 9, count + WAYS + 2), np.float32)
-        present = [car for car in range(count) if self._route[car] != NOBODY]
+        present = [car for car in range(count) if self._route[car] != ABSENT]
         if present:
             places = [ROUTES[self._route[car]][self._at[car]] for car in present]
             center = np.array(places) + 1

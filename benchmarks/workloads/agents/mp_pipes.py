@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Agent:
-    """What happens in a process."""
+    """What runs in a process."""
 
     def __init__(self, params: dict[str, Any], index: int) -> None:
         policy = Policy(index)
@@ -23,11 +23,11 @@ class Agent:
         self.answer: Callable[[Any], Any] = policy.act
 
     def close(self) -> None:
-        """There is nothing to do."""
+        """Nothing to close."""
 
 
 def run(params: dict[str, Any], watch: Any, engine: Engine) -> None:  # noqa: ANN401
-    """Play until the watch has had enough."""
+    """Play until the watch has enough slices."""
     del engine
     world = World(params, watch)
     with Processes(Agent, params, params["agents"]) as processes:

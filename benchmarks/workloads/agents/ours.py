@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A bank of policies around a world: what all see goes out, actions come back."""
+"""A bank of policies around the environment."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class World(Reactor):
-    """The environment: shows what it is like, and steps when all have answered."""
+    """The environment: sends observations, and steps when it has all actions."""
 
     observations = Output[Any]()
     actions = MultiInput[int]()
@@ -22,18 +22,18 @@ class World(Reactor):
 
     @reaction(startup, effects=[observations])
     def begin(self) -> None:
-        """Show the beginning."""
+        """Send the first observations."""
         self.observations.set(self.world.observations)
 
     @reaction(actions, effects=[observations])
     def step(self) -> None:
-        """Step, and show what came of it."""
+        """Step, and send the next observations."""
         if self.world.step(self.actions.values()):
             self.observations.set(self.world.observations)
 
 
 class Policy(Reactor):
-    """Answers with an action."""
+    """Replies with an action."""
 
     observations = Input[Any]()
     action = Output[int]()
@@ -47,12 +47,12 @@ class Policy(Reactor):
 
     @reaction(observations, effects=[action])
     def act(self) -> None:
-        """Look, and answer."""
+        """Send the greedy action."""
         self.action.set(self.policy.act(self.observations.value))
 
 
 class Main(Reactor):
-    """A world and its policies."""
+    """The environment and the policies."""
 
     params: dict[str, Any] = param()
     middle: parts.World = param()
@@ -69,7 +69,7 @@ class Main(Reactor):
 
 
 def run(params: dict[str, Any], watch: Any, engine: Engine) -> dict[str, Any]:  # noqa: ANN401
-    """Play until the watch has had enough."""
+    """Play until the watch has enough slices."""
     program = Main(params=params, middle=parts.World(params, watch))
     result = reactorl.run(program, workers=engine.workers, fast=True)
     return {"tags": result.tags, "shared_tags": result.shared_tags}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Policies and the world between them, whatever carries what they say."""
+"""Policies and the environment between them, independent of the engine."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ HIDDEN = 64
 
 
 class Policy:
-    """The network of one agent: inputs, 64, actions; the action that is worth most.
+    """The network of one agent: inputs, 64, actions; it takes the greedy action.
 
-    It gets what all agents see, and reads its own row, as in the paper.
+    It gets the observations of all agents and reads its own row, as in the paper.
     """
 
     def __init__(self, index: int) -> None:
@@ -31,7 +31,7 @@ class Policy:
         self._second_bias = _uniform(random, (actions,), HIDDEN)
 
     def act(self, observations: Any) -> int:  # noqa: ANN401
-        """Return the action for what is seen."""
+        """Return the greedy action."""
         hidden = observations[self._index] @ self._first
         hidden += self._first_bias
         np.maximum(hidden, 0, out=hidden)
@@ -46,10 +46,10 @@ def _uniform(random: Any, shape: tuple[int, ...], inputs: int) -> Any:  # noqa: 
 
 
 class World:
-    """The environment, and who counts its steps.
+    """The environment, with the watch that counts its steps.
 
-    An episode that ended is followed by the next one at once, and what that shows first
-    is what policies see then; in the paper it is lost.
+    An episode that ended is followed by the next one at once, and policies see its
+    first observation; in the paper it is lost.
     """
 
     def __init__(self, params: dict[str, Any], watch: Any) -> None:  # noqa: ANN401

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def run(params: dict[str, Any], watch: Any, engine: Engine) -> None:  # noqa: ANN401
-    """Play until the watch has had enough."""
+    """Play until the watch has enough slices."""
     del engine
     world, agents = World(params, watch), policies(params)
     while world.step([agent.act(world.observations) for agent in agents]):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ray actors: a policy each, the environment in the driver, as in the paper.
 
-As docs.ray.io, "Design Patterns & Anti-patterns", recommends: what all see is put into
-the object store once and its reference passed to all (pass-large-arg-by-value), and
-``ray.get`` asks for all actions at once (ray-get-loop).
+As docs.ray.io, "Design Patterns & Anti-patterns", recommends: observations are put into
+the object store once and their reference is passed to all (pass-large-arg-by-value),
+and ``ray.get`` gets all actions at once (ray-get-loop).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def run(params: dict[str, Any], watch: Any, engine: Engine) -> None:  # noqa: ANN401
-    """Play until the watch has had enough."""
+    """Play until the watch has enough slices."""
     del engine
     world = World(params, watch)
     actors = ray_cluster.actors(Policy, params["agents"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ray Compiled Graphs: what all see goes to all actors, their actions to the driver.
+"""Ray Compiled Graphs: observations go to all actors, their actions to the driver.
 
 https://docs.ray.io/en/latest/ray-core/compiled-graph/quickstart.html
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def run(params: dict[str, Any], watch: Any, engine: Engine) -> None:  # noqa: ANN401
-    """Play until the watch has had enough."""
+    """Play until the watch has enough slices."""
     del engine
     world = World(params, watch)
     actors = ray_cluster.actors(Policy, params["agents"])

@@ -15,7 +15,7 @@ STEPS = 25
 
 
 class Spread:
-    """So many agents that are to cover as many landmarks."""
+    """Agents that cover landmarks."""
 
     def __init__(self, agents: int) -> None:
         stand_in_for_pygame()
@@ -25,13 +25,13 @@ class Spread:
         self._seed: int | None = 1
 
     def reset(self) -> Any:  # noqa: ANN401
-        """Begin an episode; return what each agent sees, a row each."""
+        """Begin an episode; return the observations, a row for each agent."""
         observations, _ = self._env.reset(seed=self._seed)
         self._seed = None
         return np.stack(list(observations.values()))
 
     def step(self, actions: list[int]) -> tuple[Any, list[float], bool]:
-        """Let all move; return what is seen, rewards, whether it ended."""
+        """Step; return observations, rewards, and whether the episode ended."""
         by_agent = dict(zip(self._env.agents, actions, strict=True))
         observations, rewards, ends, cuts, _ = self._env.step(by_agent)
         over = all(ends.values()) or all(cuts.values())
@@ -41,14 +41,13 @@ class Spread:
 def stand_in_for_pygame() -> None:
     """Let mpe2 be imported where pygame has no wheel: on free-threaded CPython.
 
-    It draws with it, and makes a surface and a font for that in advance; nothing here
-    draws.
+    It makes a surface and a font for drawing in advance; nothing here draws.
     """
     if "pygame" in sys.modules or find_spec("pygame") is not None:
         return
 
     class Nothing:
-        """A surface or a font that nobody looks at."""
+        """A surface or a font that is never drawn."""
 
         def __init__(self, *args: object, **kwargs: object) -> None:
             pass

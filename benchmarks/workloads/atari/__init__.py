@@ -46,15 +46,14 @@ ENGINES = {
     "ale-vector": "atari.ale_vector",
 }
 INCOMPARABLE = {
-    "envpool": "it begins episodes in another way: it always does nothing for a random "
-    "number of frames.",
+    "envpool": "it always begins episodes with a random number of no-op frames.",
 }
 ABOUT = f"""\
 {ENVS} Atari games; a round is a step of each. First as in the paper: frames of 210x160
 in colour, an action for 2 to 4 frames at random. Then with the usual preparation: an
 action for 4 frames, the brighter of the last two, 84x84 in grey, four such pictures.
-What is compared are rewards and ends of episodes, and frames where all see the same:
-prepared ones differ by a level of grey where libraries round differently.
+Rewards and ends of episodes are compared, and raw frames: prepared ones differ by a
+level of grey where libraries round differently.
 """
 DIFFERENT_FRAMES = """\
 Rewards and ends of episodes are the same in all engines that are compared. Prepared
@@ -108,7 +107,7 @@ def _claims(outcome: Outcome) -> list[Claim]:
             bound,
         )
         for key, what, others, kinds, bound in (
-            ("limit", "two threads or processes that never meet", LIMITS, both, 0.85),
+            ("limit", "the upper bound (no synchronization)", LIMITS, both, 0.85),
             ("ray-actors", "Ray actors", ("ray-actors",), both, 4),
             ("plain", "the plain loop", PLAIN, both, 1.6),
             (
@@ -130,7 +129,7 @@ def _plots(outcome: Outcome) -> list[Plot]:
 
 
 def _notes(outcome: Outcome) -> list[str]:
-    """Say which engines saw the same frames."""
+    """Return a table of the engines with the same frames."""
     rows = []
     for case in outcome.cases():
         by_digest: dict[str, list[str]] = {}
@@ -143,7 +142,7 @@ def _notes(outcome: Outcome) -> list[str]:
         rows += [(case.title, f"`{d}`", ", ".join(who)) for d, who in by_digest.items()]
     if not rows:
         return []
-    return [DIFFERENT_FRAMES + "\n" + table(("game", "frames", "seen by"), rows)]
+    return [DIFFERENT_FRAMES + "\n" + table(("game", "frames", "engines"), rows)]
 
 
 WORKLOAD = Workload(

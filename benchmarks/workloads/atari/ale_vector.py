@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """AtariVectorEnv of ale-py, with 2 threads: emulators and preparation in C++.
 
-https://ale.farama.org/vector-environment/: made with the name of the ROM; what the
-games are is in ``games``. What it adds by default (rewards clipped, a button pressed to
-begin) is left out, as the other engines do not do it.
+https://ale.farama.org/vector-environment/: made with the name of the ROM; ``games`` has
+the settings. Its additions (clipped rewards, pressing fire at a reset) are turned off,
+as the other engines do not have them.
 """
 
 from __future__ import annotations

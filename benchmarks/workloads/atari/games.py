@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The games, as they come and as they are usually prepared for learning.
+"""The games, raw and with the usual preprocessing.
 
-Without preparation a game is what the paper had, ``Pong-v4``: an action is repeated for
-2 to 4 frames at random, and what is seen is the screen in colour. Prepared, it is
-repeated for 4 frames, and what is seen are the last four of such pictures, 84x84 in
-grey. Nothing is random there, neither the number of frames of doing nothing at the
-start nor whether an action is taken up, so that engines which draw their random numbers
-in another way still play the same games.
+A raw game is that of the paper, ``Pong-v4``: an action is repeated for 2 to 4 frames at
+random, and the observation is the screen in colour. With preprocessing it is repeated
+for 4 frames, and the observation is a stack of four frames, 84x84 in grey. Nothing is
+random then, neither no-op frames at the start nor sticky actions, so that engines with
+other random numbers still play the same games.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ OURS, GYMNASIUM = "ours", "gymnasium"
 
 
 def prepared_for(params: dict[str, Any], engine: Engine) -> dict[str, Any]:
-    """Return params that say which wrapper prepares frames.
+    """Return params with the wrapper that preprocesses frames.
 
-    Ours, for us, for the limits, and where there is no other: Gymnasium's needs OpenCV,
-    which has no wheel for free-threaded CPython. All others use Gymnasium's.
+    Ours for our engines, for upper bounds, and on free-threaded CPython, for which
+    OpenCV, which Gymnasium's needs, has no wheel. All others use Gymnasium's.
     """
-    ours = engine.name.startswith(("ours", "free")) or engine.free_threaded
+    ours = engine.name.startswith(("ours", "free")) or engine.python == "ft"
     return {**params, "wrapper": OURS if ours else GYMNASIUM}
 
 

@@ -56,6 +56,10 @@ def _column(outcome: Outcome, variant: str, engine: str) -> dict[str, float] | N
     return column
 
 
+def _microseconds(seconds: float) -> str:
+    return f"{seconds * 1e6:,.0f}" if seconds > 5e-8 else ""
+
+
 def _notes(outcome: Outcome) -> list[str]:
     columns = {
         f"{title}, {python}": column
@@ -73,8 +77,8 @@ def _notes(outcome: Outcome) -> list[str]:
         "reset": "a reset with a seed",
     }
     body = [
-        (title, *(f"{c[k] * 1e6:,.0f}" if c[k] > 5e-8 else "" for c in columns.values()))
-        for k, title in rows.items()
+        (title, *(_microseconds(column[key]) for column in columns.values()))
+        for key, title in rows.items()
     ]
     text = f"{GAME}, lower quartiles of all slices of {STEPS} steps, in µs:\n\n"
     return [text + table(("µs", *columns), body, numbers=range(1, len(columns) + 1))]
@@ -83,8 +87,8 @@ def _notes(outcome: Outcome) -> list[str]:
 WORKLOAD = Workload(
     name="atari_parts",
     title="Parts of a step",
-    about=f"Steps of {GAME} with random actions. Parts are timed from outside while the "
-    "game is played; the rest is overhead. The same without timers shows what these "
+    about=f"Steps of {GAME} with random actions. Parts are timed from outside while "
+    "the game is played; the rest is overhead. The same without timers shows their "
     "cost.",
     unit="step",
     cases=[

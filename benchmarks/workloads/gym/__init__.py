@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.harness.claims import Claim
 from benchmarks.harness.outcome import worst
-from benchmarks.harness.plots import Plot
+from benchmarks.harness.plots import Plot, bars_of
 from benchmarks.harness.workload import Case, Pace, Workload
 
 if TYPE_CHECKING:
@@ -44,9 +44,9 @@ INCOMPARABLE = {
 ABOUT = f"""\
 {ENVS} environments of Gymnasium, as in the paper; a round is a step of each, with
 actions from a table that all engines share, and seeds that differ between environments.
-An environment whose episode ended is reset by its next step. The limits are two threads
-and two processes that step half of the environments each and never meet; nobody gathers
-what they see.
+An environment whose episode ended is reset by its next step. The upper bounds (no
+synchronization) are two threads and two processes that step half of the environments
+each; their observations are not gathered.
 """
 
 
@@ -78,26 +78,19 @@ def _claims(outcome: Outcome) -> list[Claim]:
             ("ray-actors", "Ray actors", 100),
             ("gym-async", "AsyncVectorEnv", 15),
             ("gym-sync", "SyncVectorEnv", 1.4),
-            ("free", "two threads that never meet", 0.85),
+            ("free", "the upper bound (no synchronization)", 0.85),
         )
     ]
 
 
 def rate_plot(outcome: Outcome, name: str, title: str, line: str) -> Plot:
     """Return bars: the time of a step, by engine and case."""
-    bars: dict[str, dict[str, Any]] = {}
-    for case in outcome.cases():
-        if case.line != line:
-            continue
-        for engine in outcome.engines(case.name):
-            spread = outcome.time(case.name, engine)
-            bars.setdefault(engine, {})[case.title] = spread
     return Plot(
         name=name,
         title=title,
         x_label="",
         y_label="seconds per step of one environment",
-        bars=bars,
+        bars=bars_of(outcome, line),
     )
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two threads, or two processes, that step half of the environments each.
+"""Upper bound (no synchronization): half of the environments for each worker.
 
-They never meet in a round, and nobody gathers what they see: the physical limit.
+Workers are threads or processes; their observations are not gathered.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.engines import free_processes
-from benchmarks.workloads.gym.parts import Player, actions, params_for
 from benchmarks.engines.free_threads import Team
+from benchmarks.workloads.gym.parts import Player, actions, params_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Share:
-    """Some of the environments, made by the thread that steps them."""
+    """The environments of one worker, which makes them."""
 
     def __init__(self, params: dict[str, Any], indices: range) -> None:
         self._players = [Player(index) for index in indices]
@@ -38,25 +38,25 @@ class Share:
             player.step(action)
 
     def seen(self) -> Sequence[object]:
-        """Return nothing: what is not gathered cannot be compared."""
+        """Return nothing: observations are not gathered."""
         return []
 
 
 class Work:
-    """What is shared out."""
+    """All environments."""
 
     def __init__(self, params: dict[str, Any]) -> None:
         self._params = params
 
     def share(self, part: int, parts: int) -> Share:
-        """Return one thread's environments."""
+        """Return the environments of one worker."""
         count = self._params["envs"]
         first, end = (count * p // parts for p in (part, part + 1))
         return Share(self._params, range(first, end))
 
 
 def run(params: dict[str, Any], watch: Any, engine: Engine) -> None:  # noqa: ANN401
-    """Let them run until the watch has had enough."""
+    """Run the workers."""
     params = params_for(params, engine)
     work: Any = Work(params)
     if engine.options.get("placement") == "process":

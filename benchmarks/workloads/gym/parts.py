@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is stepped, with which actions, and what is compared of it.
+"""The environments, their actions, and which results are compared.
 
 All engines step the same environments with the same seeds and the same table of
-actions. An environment whose episode ended is reset by the next step, whose action
-counts for nothing: Gymnasium's default (``AutoresetMode.NEXT_STEP``).
+actions. An environment whose episode ended is reset by the next step, whose action is
+ignored: Gymnasium's default (``AutoresetMode.NEXT_STEP``).
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from benchmarks.harness.engine import Engine
 
 SEED = 1
-"""Environment i has SEED + i: no two play the same."""
+"""Environment i has seed SEED + i."""
 ROWS = 1_000
-"""Of the table of actions, which begins again after so many rounds."""
+"""Rows of the table of actions, which is then repeated."""
 
 
 def params_for(params: dict[str, Any], engine: Engine) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def params_for(params: dict[str, Any], engine: Engine) -> dict[str, Any]:
 
 
 def make_env(params: dict[str, Any]) -> Any:  # noqa: ANN401
-    """Return an environment, as users make it."""
+    """Return an environment."""
     import gymnasium
 
     if "game" in params:
@@ -65,7 +65,7 @@ def rows(params: dict[str, Any]) -> Iterator[Any]:
 
 
 class Player:
-    """One environment, and what Gymnasium's vectors do around it."""
+    """One environment with the autoreset of Gymnasium's vectors."""
 
     def __init__(self, index: int) -> None:
         self._index = index
@@ -92,9 +92,9 @@ class Player:
 
 
 class Sight:
-    """Compares what engines see, whether as a list of results or as batches.
+    """Digests of results, whether these are a list or batches.
 
-    Frames that are prepared are looked at apart, as libraries round differently.
+    Prepared frames have a digest of their own, as libraries round differently.
     """
 
     def __init__(self, watch: Any, params: dict[str, Any]) -> None:  # noqa: ANN401
@@ -104,7 +104,7 @@ class Sight:
         self._tick: Callable[[Any], bool] = watch.tick
 
     def results(self, results: Sequence[Any]) -> bool:
-        """Look at one result for each environment; return whether to go on."""
+        """Add a result for each environment; return whether another round follows."""
         if self._seen.open:
             columns = zip(*(result[:4] for result in results), strict=True)
             observations, *others = columns
@@ -112,7 +112,7 @@ class Sight:
         return self._tick(self._seen)
 
     def batch(self, batch: Sequence[Any]) -> bool:
-        """Look at a batch; return whether to go on."""
+        """Add a batch; return whether another round follows."""
         if self._seen.open:
             observations, *others = batch[:4]
             if isinstance(observations, tuple):
@@ -121,7 +121,7 @@ class Sight:
         return self._tick(self._seen)
 
     def more(self) -> dict[str, Any]:
-        """Return what else was seen."""
+        """Return the digest of prepared frames."""
         return {"frames": repr(self._frames)} if self._apart else {}
 
     def _add(

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ray actors: one for each environment, as in the paper.
 
-All calls are made before the first result is asked for, and ``ray.get`` asks for all at
-once: docs.ray.io, "Design Patterns & Anti-patterns", ray-get-loop.
+All calls are made before the first result is needed, and ``ray.get`` gets all at once:
+docs.ray.io, "Design Patterns & Anti-patterns", ray-get-loop.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ray Compiled Graphs: each actor gets its action from the input, the driver the rest.
+"""Ray Compiled Graphs: each actor gets its action from the input of the graph.
 
 https://docs.ray.io/en/latest/ray-core/compiled-graph/quickstart.html; an input with
 several parts is indexed, and arrays that come back must be gone before the next

@@ -33,7 +33,7 @@ WORKLOAD = Workload(
     name="lf_ping_pong",
     title="Ping-pong in LF",
     about="`ping_pong.lf` beside the same program in the Python API, both by `run()` "
-    "with the same options; values frozen, and by reference as `reactorl run` has them.",
+    "with the same options; values frozen, and by reference as in `reactorl run`.",
     cases=[
         Case(name, title, {"freeze": name == "freeze"}) for name, title in CASES.items()
     ],

@@ -29,14 +29,15 @@ def _claims(outcome: Outcome) -> list[Claim]:
 WORKLOAD = Workload(
     name="lf_start",
     title="Start-up",
-    about="`reactorl run hello.lf` beside `python -c 'import lark'`, from start to end. "
+    about="`reactorl run hello.lf` beside `python -c 'import lark'`, start to end. "
     "Byte code is cached for both, as it is for an installed package; our grammar "
     "tables are part of the package, so lark is only the yardstick.",
     unit="start",
     cases=[Case("hello", "hello.lf", {})],
     engines={f"{e}-{p}": "lf_start.start" for p in PYTHONS for e in ("lark", "lf")},
     incomparable=dict.fromkeys(
-        [f"{e}-{p}" for p in PYTHONS for e in ("lark", "lf")], "they do different things."
+        [f"{e}-{p}" for p in PYTHONS for e in ("lark", "lf")],
+        "the programs differ.",
     ),
     baseline={"gil": "lark-gil", "ft": "lark-ft"},
     # One start for each slice.

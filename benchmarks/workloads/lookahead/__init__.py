@@ -43,9 +43,7 @@ def _claims(outcome: Outcome) -> list[Claim]:
     ]
     known = [ratio.values for ratio in ratios if ratio is not None]
     # Over the longer of the two is the smaller ratio, set by set.
-    measured = (
-        Spread(tuple(map(min, *known))) if len(known) == len(ALONE) else None
-    )
+    measured = Spread(tuple(map(min, *known))) if len(known) == len(ALONE) else None
     return [
         Claim(
             "lookahead",

@@ -22,7 +22,9 @@ KIB = 1024
 OURS = ("ours-1", "ours", "plain")
 
 
-def _case(name: str, size: int, efforts: tuple[Effort, ...] = ("quick", "full")) -> Case:
+def _case(
+    name: str, size: int, efforts: tuple[Effort, ...] = ("quick", "full")
+) -> Case:
     return Case(
         name,
         f"{size:,} reactors",

@@ -23,7 +23,6 @@ INPUTS, HIDDEN, ACTIONS = 324, 64, 2
 EPISODE = 50
 
 
-
 class Crossing(ParallelEnv[str, Any, int]):
     """Agents observe a row of numbers that depends on all of their actions."""
 

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 ACTORS = 16
 LARGE = 10_000_000
 COPIES = 34
-"""Objects that an engine may need at a time: 16 answers, as many on their way, two."""
+"""Objects that an engine may need at a time: 16 replies, 16 in transit, two."""
 HUNGRY = {
-    # Each process has the message, the answer, and what it reads.
+    # Each process has the message, the reply, and its buffer.
     "mp-pipes": 16 * 3 + 17,
-    # Each actor has its last answer and the next; all of them and the message are in
-    # shared memory, and twice with the driver.
+    # Each actor has its last reply and the next; all of them and the message are in
+    # shared memory, and twice in the driver.
     "ray-cgraph": 16 * 2 + 17 + 2,
 }
 """Engines that need more of them."""
@@ -58,8 +58,8 @@ def _case(
         x=size,
         pace={
             "quick": Pace(compared=2, slices=5, seconds=0.05),
-            # Memory that lies idle while others have their turn may go back to whoever
-            # runs a virtual machine: a slice must be longer than it takes to get it.
+            # Unused memory may go back to the host of a virtual machine while other
+            # engines have their turn: a slice must be longer than it takes to get it.
             "full": Pace(
                 compared=2, sets=3, slices=slices, seconds=1.0 if huge else 0.1
             ),

@@ -6,10 +6,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.harness.claims import Claim
+from benchmarks.harness.results import Spread
 from benchmarks.harness.tables import table
 from benchmarks.harness.workload import Case, Pace, Workload
 from benchmarks.workloads.gym import rate_plot
-from benchmarks.harness.results import Spread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,17 +42,17 @@ ENGINES = {
 }
 INCOMPARABLE = dict.fromkeys(
     ENGINES,
-    "it learns with weights of another age, with other random numbers or with another "
-    "version of JAX; what must be the same is each training when it is repeated.",
+    "policy lag, random numbers or the version of JAX differ; each training must be "
+    "reproducible by itself.",
 )
 ABOUT = """\
-Training with a declared lag of one round: rollouts use weights that are a round older
-and work side by side with the learner, where without a lag they take turns. DQN on 16
+Training with a policy lag of one iteration: rollouts use weights that are one iteration
+older and run concurrently with the learner; without a lag they alternate. DQN on 16
 CartPoles, with few updates and with so many that learning takes as long as collecting;
-and 16 environments in Python (0.2 ms a step), the first of which takes 20 times as
-long in every 50th step, with learning that takes half as long as collecting. The plain
-loop is one in the manner of CleanRL, with JAX and a SyncVectorEnv. Times are per step
-of one environment, learning included.
+and 16 environments in Python (0.2 ms a step), the first of which takes 20 times as long
+in every 50th step, with learning that takes half as long as collecting. The plain loop
+is like CleanRL's, with JAX and a SyncVectorEnv. Times are per step of one environment,
+learning included.
 """
 
 
@@ -73,7 +73,7 @@ def _units(params: Mapping[str, Any]) -> float:
 
 
 def _weights(outcome: Outcome, case: str, engine: str) -> list[str]:
-    """Return which weights trainings came to, each once."""
+    """Return the distinct digests of weights."""
     found = [
         weights
         for m in outcome.results.measurements
@@ -113,15 +113,13 @@ def _notes(outcome: Outcome) -> list[str]:
     ]
     if not rows:
         return []
-    text = (
-        "Weights after the first rounds, with one worker and with two, in all sets:\n\n"
-    )
+    text = "Weights after the first iterations, with 1 and 2 workers, in all sets:\n\n"
     return [text + table(("training", "engine", "weights"), rows)]
 
 
 def _plots(outcome: Outcome) -> list[Plot]:
     return [
-        rate_plot(outcome, "pipeline", "Training, in turns and pipelined", "pipeline")
+        rate_plot(outcome, "pipeline", "Synchronous and pipelined training", "pipeline")
     ]
 
 
@@ -136,12 +134,11 @@ WORKLOAD = Workload(
     engines=ENGINES,
     incomparable=INCOMPARABLE,
     absent={
-        "ray-actors": "without a lag that is declared, what it computes depends on "
-        "timing.",
+        "ray-actors": "without a declared policy lag its results depend on timing.",
     },
     partly=dict.fromkeys(
         ("plain", "plain-ft"),
-        "not with a straggler, where a lag is compared with none.",
+        "not with a straggler, which compares policy lags.",
     ),
     params={
         "smoke": {"repeated": 2},

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """DQN on CartPole: as a flow, and as an ordinary loop in the manner of CleanRL.
 
-Both have 16 environments, the same network and batch size, and the same ratio of updates
-to steps. The loop has environments with episode statistics in a ``SyncVectorEnv``, one
-compiled call for action values and one for an update, and one call of the buffer for
-each; after every tenth step of all environments there is an update. ``heavy`` has so
-many updates that learning takes about as long as collecting.
+Both have 16 environments, the same network and batch size, and the same ratio of
+updates to steps. The loop has environments with episode statistics in a
+``SyncVectorEnv``, one compiled call for action values and one for an update, and one
+call of the buffer for each; after every tenth step of all environments there is an
+update. ``heavy`` has so many updates that learning takes about as long as collecting.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 import optax
 from gymnasium.vector import AutoresetMode
 
-from reactorl.rl import DQN, Flow, ReplayConfig, Run, apply_mlp, make_mlp
+from reactorl.rl import DQN, Flow, ReplayConfig, apply_mlp, make_mlp
 
 if TYPE_CHECKING:
     from collections.abc import Callable

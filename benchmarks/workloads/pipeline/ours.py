@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Flows of ``reactorl.rl``, synchronous or pipelined; both twice, to compare weights."""
+"""Training flows, synchronous or pipelined; each twice, to compare weights."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def run(params: dict[str, Any], watch: Any, engine: Engine) -> dict[str, Any]:  # noqa: ANN401
-    """Train; before that, a few iterations on one worker, whose weights must be equal."""
+    """Train; before that, some iterations on one worker, for the same weights."""
     lag = engine.options.get("lag", 0)
     repeated: int = params["repeated"]
     with Run(_flow(params, lag), workers=1) as before:

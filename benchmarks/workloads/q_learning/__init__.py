@@ -6,18 +6,18 @@ from __future__ import annotations
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.harness.claims import Claim
 from benchmarks.engines import engine_named
+from benchmarks.harness.claims import Claim
 from benchmarks.harness.outcome import job_of, worst
 from benchmarks.harness.plots import Plot, lines_of
+from benchmarks.harness.results import Spread, typical_time
 from benchmarks.harness.tables import table, time_text
 from benchmarks.harness.workload import Case, Pace, Workload
-from benchmarks.harness.results import Spread, typical_time
 
 if TYPE_CHECKING:
+    from benchmarks.harness.measurement import Measurement
     from benchmarks.harness.outcome import Outcome
     from benchmarks.harness.workload import Effort
-    from benchmarks.harness.measurement import Measurement
 
 ROLLOUTS, STEPS, ROUNDS = 16, 100, 500
 BATCHES = (500, 1_000, 2_000)
@@ -28,8 +28,8 @@ EFFORTS: dict[int, tuple[Effort, ...]] = {
 }
 BELOW_RAY = 60
 FLAT = 1.1
-"""How much longer a round may take with the largest batch, the update apart."""
-LIMIT = "free"
+"""Bound of a round with the largest batch over the smallest, without the update."""
+BOUND_ENGINE = "free"
 ENGINES = {
     "ours-ft": "q_learning.ours",
     "ours-gil": "q_learning.ours",
@@ -48,9 +48,9 @@ a network 3-32-2 (Adam, rate 0.01, gamma 0.99), whose target is copied every ten
 round. All engines do the same updates with the same NumPy code: final weights are
 compared bit by bit. Where the paper takes the oldest steps of the buffer, the batch is
 drawn at random, with the same seed in every engine; nothing is printed or saved. The
-limit is what the rollouts alone take when two threads play them and never meet, with
-the weights that the same training had in each round. A training of {ROUNDS} rounds
-(fewer in quick runs) is timed in slices, in which engines take turns.
+upper bound (no synchronization) is two threads that only play the rollouts, with the
+weights that the same training had in each round. A training of {ROUNDS} rounds (fewer
+in quick runs) is timed in slices, in which engines take turns.
 """
 
 
@@ -78,26 +78,26 @@ def _without_update(measurement: Measurement) -> float:
     return typical_time(measurement) - float(update)
 
 
-def _times_of_limit(outcome: Outcome, batch: int) -> dict[int, float]:
-    """Return a round without the update, in rounds of the limit, by set."""
+def _times_of_bound(outcome: Outcome, batch: int) -> dict[int, float]:
+    """Return a round without the update over one of the upper bound, by set."""
     name = WORKLOAD.name
     ours = outcome.results.of(job_of(name, str(batch), "ours-ft"))
-    limit = outcome.results.of(job_of(name, str(batch), LIMIT))
+    bound = outcome.results.of(job_of(name, str(batch), BOUND_ENGINE))
     return {
-        number: _without_update(ours[number]) / typical_time(limit[number])
+        number: _without_update(ours[number]) / typical_time(bound[number])
         for number in ours
-        if number in limit
+        if number in bound
     }
 
 
 def _flatness(outcome: Outcome) -> Spread | None:
     """Return how much longer a round takes with the largest batch, by set.
 
-    BatchLog are measured minutes apart, and what they teach decides how many cards are
-    drawn. The limit took turns with ours, for the same cards: it tells both apart from
-    what the batch costs.
+    Batch sizes are measured minutes apart, and the learned policy determines how many
+    cards are drawn. The upper bound took turns with ours, with the same cards, so that
+    the ratio to it is the cost of the batch.
     """
-    least, most = (_times_of_limit(outcome, b) for b in (BATCHES[0], BATCHES[-1]))
+    least, most = (_times_of_bound(outcome, b) for b in (BATCHES[0], BATCHES[-1]))
     ratios = tuple(most[number] / least[number] for number in most if number in least)
     return Spread(ratios) if ratios else None
 
@@ -116,8 +116,8 @@ def _claims(outcome: Outcome) -> list[Claim]:
         ),
         Claim(
             "q-learning-flat",
-            "Q-learning: time of a round without the update over that of two threads "
-            f"that never meet, batch of {BATCHES[-1]} over batch of {BATCHES[0]}",
+            "Q-learning: time of a round without the update over the upper bound (no "
+            f"synchronization), batch of {BATCHES[-1]} over batch of {BATCHES[0]}",
             _flatness(outcome),
             FLAT,
             at_most=True,

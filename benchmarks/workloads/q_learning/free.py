@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two threads that play half of the rollouts each, and never meet: the physical limit.
+"""Upper bound (no synchronization): two threads play half of the rollouts each.
 
-In each round they have the weights that the training has then, so that they take the
-same steps as the engines do. Nobody learns meanwhile: the weights were learned before.
+In each round they have the weights of the training, so that they take the same steps as
+the engines. The weights were learned before: there is no learning meanwhile.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import time
 from threading import Barrier, Thread
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.workloads.q_learning.parts import Learner, Replay, Rollout
 from benchmarks.harness.watch import Slice
+from benchmarks.workloads.q_learning.parts import Learner, Replay, Rollout
 
 if TYPE_CHECKING:
     from benchmarks.harness.engine import Engine
@@ -31,7 +31,7 @@ class NoWatch:
 
 
 def weights_by_round(params: dict[str, Any], rounds: int) -> list[Weights]:
-    """Train, untimed; returns what rollouts get in each round."""
+    """Train, untimed; return the weights of each round."""
     rollouts = [Rollout(index) for index in range(params["rollouts"])]
     replay, learner = Replay(), Learner(NoWatch())
     replay.begin(params["batch"])

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Player:
-    """What happens in a process."""
+    """What runs in a process."""
 
     def __init__(self, params: dict[str, Any], index: int) -> None:
         self._steps = params["steps"]
@@ -29,7 +29,7 @@ class Player:
 
 
 def run(params: dict[str, Any], watch: Any, engine: Engine) -> dict[str, Any]:  # noqa: ANN401
-    """Train until the watch has had enough."""
+    """Train until the watch has enough slices."""
     del engine
     replay, learner = Replay(), Learner(watch)
     replay.begin(params["batch"])

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Rollout(Reactor):
-    """Plays with the weights that arrive."""
+    """Plays with the received weights."""
 
     weights = Input[Any]()
     steps = Output[Any]()
@@ -51,7 +51,7 @@ class Rollout(Reactor):
 
 
 class Replay(Reactor):
-    """Keeps steps, and sends a batch of them."""
+    """Stores steps, and sends a batch of them."""
 
     steps = MultiInput[Any]()
     batch = Output[Any]()
@@ -64,12 +64,12 @@ class Replay(Reactor):
 
     @reaction(steps, effects=[batch])
     def keep_and_draw(self) -> None:
-        """Add what arrived, in the order of rollouts."""
+        """Add the received steps, in the order of rollouts."""
         self.batch.set(self.replay.add_and_draw(*self.steps.values()))
 
 
 class Learner(Reactor):
-    """Learns, and sends what it has learned."""
+    """Learns, and sends the weights."""
 
     batch = Input[Any]()
     weights = Output[Any]()
@@ -77,7 +77,7 @@ class Learner(Reactor):
 
     @reaction(startup, effects=[weights])
     def begin(self) -> None:
-        """Send weights that know nothing."""
+        """Send the initial weights."""
         self.weights.set(self.learner.weights)
 
     @reaction(batch, effects=[weights])
@@ -93,11 +93,11 @@ class Main(Reactor):
     width: int = param()
     count: int = param()
     size: int = param()
-    teacher: parts.Learner = param()
+    learning: parts.Learner = param()
 
     rollouts = bank(Rollout(count=count), width=width)
     replay = Replay(size=size)
-    learner = Learner(learner=teacher)
+    learner = Learner(learner=learning)
 
     def build(self) -> None:
         """Connect them."""
@@ -109,13 +109,13 @@ class Main(Reactor):
 
 
 def run(params: dict[str, Any], watch: Any, engine: Engine) -> dict[str, Any]:  # noqa: ANN401
-    """Train until the watch has had enough."""
-    teacher = parts.Learner(watch)
+    """Train until the watch has enough slices."""
+    learning = parts.Learner(watch)
     program = Main(
         width=params["rollouts"],
         count=params["steps"],
         size=params["batch"],
-        teacher=teacher,
+        learning=learning,
     )
     reactorl.run(program, workers=engine.workers, fast=True)
-    return teacher.more()
+    return learning.more()

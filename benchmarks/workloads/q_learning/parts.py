@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rollouts, a replay buffer and a learner, whatever carries what they say.
+"""Rollouts, a replay buffer and a learner, independent of the engine.
 
 A network 3-32-2, Adam, one update a round, as in the paper. All of it is NumPy: every
 engine, on every Python, does the same operations in the same order, so that weights can
@@ -33,7 +33,7 @@ CAPACITY = 20_000
 
 
 def first_weights() -> Weights:
-    """Return a network that knows nothing: two matrices, two rows."""
+    """Return the initial network: two matrices, two biases."""
     random = np.random.default_rng(SEED)
     return [
         random.uniform(-1, 1, shape).astype(np.float32) / np.float32(np.sqrt(rows))
@@ -43,7 +43,7 @@ def first_weights() -> Weights:
 
 
 class Rollout:
-    """One environment, played with the weights that are given."""
+    """One environment, played with given weights."""
 
     def __init__(self, index: int) -> None:
         import gymnasium
@@ -53,7 +53,7 @@ class Rollout:
         self._observation, _ = self._env.reset(seed=SEED + index)
 
     def collect(self, steps: int, weights: Weights) -> Steps:
-        """Return steps: what was seen, done, gained and seen then; whether it ended."""
+        """Return transitions, a column for each field."""
         first, first_bias, second, second_bias = weights
         explores = self._random.random(steps) < EPSILON
         anything = self._random.integers(ACTIONS, size=steps)
@@ -86,7 +86,7 @@ class Rollout:
 
 
 class Replay:
-    """Keeps the last steps, and draws from them."""
+    """Stores the last transitions, and samples from them."""
 
     def __init__(self, index: int = 0) -> None:
         del index
@@ -100,7 +100,7 @@ class Replay:
         self._random = np.random.default_rng((SEED, 10**6))
 
     def add_and_draw(self, *rollouts: Steps) -> Steps:
-        """Keep what rollouts collected, in their order; return a batch."""
+        """Store the transitions of rollouts, in order; return a batch."""
         for columns in rollouts:
             self._add(columns)
         chosen = self._random.integers(self._size, size=self._batch)
@@ -148,7 +148,7 @@ class Learner:
         return bool(self._watch.tick(self._seen))
 
     def more(self) -> dict[str, Any]:
-        """Return what an update takes, in seconds."""
+        """Return the seconds of an update."""
         return {"update_seconds": self._spent / self._updates}
 
     def _gradients(

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def run(params: dict[str, Any], watch: Any, engine: Engine) -> dict[str, Any]:  # noqa: ANN401
-    """Train until the watch has had enough."""
+    """Train until the watch has enough slices."""
     del engine
     rollouts = [Rollout(index) for index in range(params["rollouts"])]
     replay, learner = Replay(), Learner(watch)

@@ -14,17 +14,17 @@ import ray
 from ray.dag import InputNode
 
 from benchmarks.workloads.q_learning.parts import Learner
-from benchmarks.workloads.q_learning.ray_parts import cast
+from benchmarks.workloads.q_learning.ray_parts import make_actors
 
 if TYPE_CHECKING:
     from benchmarks.harness.engine import Engine
 
 
 def run(params: dict[str, Any], watch: Any, engine: Engine) -> dict[str, Any]:  # noqa: ANN401
-    """Train until the watch has had enough."""
+    """Train until the watch has enough slices."""
     del engine
     learner = Learner(watch)
-    rollouts, replay = cast(params)
+    rollouts, replay = make_actors(params)
     with InputNode() as weights:
         steps = [rollout.collect.bind(weights) for rollout in rollouts]
         graph = replay.add_and_draw.bind(*steps)

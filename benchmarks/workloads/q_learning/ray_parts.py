@@ -35,7 +35,7 @@ class Part:
         return self._replay.add_and_draw(*steps)
 
 
-def cast(params: dict[str, Any]) -> tuple[list[Any], Any]:
+def make_actors(params: dict[str, Any]) -> tuple[list[Any], Any]:
     """Return the actors: rollouts, and the replay buffer."""
     actors = ray_cluster.actors(Part, params["rollouts"] + 1)
     ray.get([actor.begin.remote(params) for actor in actors])

@@ -11,8 +11,8 @@ CASES = {"pipeline-16": "16 stages in a row", "fan-16": "16 stages in parallel"}
 WORKLOAD = Workload(
     name="stages",
     title="Stages",
-    about="A timer's value passes through 16 stages within a tag, in a row (pipeline) or "
-    "in parallel (fan).",
+    about="A timer's value passes through 16 stages within a tag, in a row (pipeline) "
+    "or in parallel (fan).",
     cases=[
         Case(name, title, {"stages": 16, "in_a_row": name.startswith("pipeline")})
         for name, title in CASES.items()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.engines.ours import run_program
 from benchmarks.workloads.star.players import player_maker
-from reactorl import Input, MultiInput, Output, Reactor, bank, param, reaction, startup
+from reactorl import Input, MultiInput, Output, Reactor, param, reaction, startup
 
 if TYPE_CHECKING:
     from collections.abc import Callable

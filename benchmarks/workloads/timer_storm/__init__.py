@@ -23,7 +23,11 @@ def periods(params: Mapping[str, Any]) -> list[int]:
     return [PERIODS[index % len(PERIODS)] for index in range(params["timers"])]
 
 
-def check(params: Mapping[str, Any], watch: Any, counts: dict[int, int]) -> dict[str, Any]:  # noqa: ANN401
+def check(
+    params: Mapping[str, Any],
+    watch: Any,  # noqa: ANN401
+    counts: dict[int, int],
+) -> dict[str, Any]:
     """Compare how often each timer fired with how often it should have."""
     wrong = {
         index: counts.get(index)

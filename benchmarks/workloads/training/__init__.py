@@ -46,9 +46,9 @@ def _claims(outcome: Outcome) -> list[Claim]:
 WORKLOAD = Workload(
     name="training",
     title="DQN",
-    about="DQN on 16 CartPoles, with few updates (light) and with so many that learning "
-    "takes as long as collecting (heavy). The plain loop is one in the manner of "
-    "CleanRL, with JAX and a SyncVectorEnv. Times are per step of one environment, "
+    about="DQN on 16 CartPoles, with few updates (light) and with so many that "
+    "learning takes as long as collecting (heavy). The plain loop is CleanRL-like, "
+    "with JAX and a SyncVectorEnv. Times are per step of one environment, "
     "learning included.",
     unit="step",
     rate="steps",

@@ -31,8 +31,8 @@ WORKLOAD = Workload(
     name="vector",
     title="Vector environments",
     about="A round is a step of all sub-environments, with random actions from a table "
-    "that all engines share. `ours-1` and `ours` have 1 and 2 threads, `ours-process` 2 "
-    "processes, `ours-default` the default placement.",
+    "that all engines share. `ours-1` and `ours` have 1 and 2 threads, `ours-process` "
+    "2 processes, `ours-default` the default placement.",
     cases=[
         Case(
             CARTPOLE,

@@ -57,7 +57,9 @@ def _notes(outcome: Outcome) -> list[str]:
     if not digests:
         return []
     if len(digests) == 1:
-        return [f"Results are bit-identical for all {counts} numbers of workers on both Pythons."]
+        return [
+            f"Results are bit-identical for {counts} worker counts on both Pythons."
+        ]
     return [f"**{len(digests)} different results for {counts} numbers of workers.**"]
 
 
