@@ -65,7 +65,7 @@ _ALL = (
         "Training benchmarks",
         "Training beside an ordinary JAX loop, synchronous and pipelined, with threads "
         "and with processes.\n",
-        ("training", "match"),
+        ("training", "match", "train_placement"),
     ),
     Suite(
         "atari",

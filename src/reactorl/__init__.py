@@ -23,8 +23,9 @@ from reactorl._decl.reactor import Reactor
 from reactorl._decl.state import state
 from reactorl._decl.timer import Timer, reset, shutdown, startup
 from reactorl._decl.watchdog import Watchdog, WatchdogControl
-from reactorl._program.elaborate import elaborate
+from reactorl._program.elaborate import Analysis, analyze, elaborate
 from reactorl._program.program import Program
+from reactorl.diagnostics import Diagnostic, Severity
 from reactorl.errors import (
     AccessError,
     BusyError,
@@ -72,12 +73,14 @@ __all__ = [
     "NEVER",
     "AccessError",
     "Action",
+    "Analysis",
     "Bank",
     "BusyError",
     "CausalityError",
     "ContainmentError",
     "DeclarationError",
     "DelayError",
+    "Diagnostic",
     "Duration",
     "GlobalRandomError",
     "Hop",
@@ -102,6 +105,7 @@ __all__ = [
     "ReplayError",
     "Result",
     "Sample",
+    "Severity",
     "SharedValueError",
     "Tag",
     "Timer",
@@ -112,6 +116,7 @@ __all__ = [
     "WatchdogControl",
     "WidthError",
     "WiringError",
+    "analyze",
     "bank",
     "drive",
     "elaborate",

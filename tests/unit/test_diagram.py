@@ -231,8 +231,8 @@ def test_other_mistakes_are_errors() -> None:
 def test_a_program_and_its_class_give_the_same_picture() -> None:
     program = elaborate(pictures.Banks)
 
-    assert program.graph() == graph(pictures.Banks)
-    assert program.graph(depth=1).mermaid() == str(graph(pictures.Banks, depth=1))
+    assert graph(program) == graph(pictures.Banks)
+    assert graph(program, depth=1).mermaid() == str(graph(pictures.Banks, depth=1))
     assert scene(program) == graph(pictures.Banks).scene
 
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Errors are data: they survive pickling, name the place, and end with the way out."""
+"""Errors have fields, survive pickling, name the position and end with the remedy."""
 
 import pickle
 
 import pytest
 
 import reactorl
-from reactorl import Hop, Position, Tag, errors
+from reactorl import Hop, Position, Severity, Tag, errors
 
 HERE = Position("train.py", 23)
 THERE = Position("train.py", 41)
@@ -25,13 +25,14 @@ ALL = [
     errors.DelayError("what", HERE),
     errors.ContainmentError(("A", "B", "A"), HERE),
     errors.BusyError("the session is in use by another thread", None, "Wait."),
-    errors.AccessError("main.a.r", "main.a.x", HERE, "reads", "add `x`"),
+    errors.AccessError("main.a.r", "main.a.x", HERE, "reads", "add `x`", "f(x)"),
     errors.ReactionError("main.a.r", Tag(5, 1), HERE, "ValueError: no"),
     errors.SharedValueError("what", HERE, "Copy it."),
     errors.GlobalRandomError("what", HERE, "Use self.random."),
     errors.TraceError("what", HERE),
     errors.ReplayError("what", HERE),
 ]
+ACCESS = next(error for error in ALL if isinstance(error, errors.AccessError))
 
 
 @pytest.mark.parametrize("error", ALL, ids=lambda error: type(error).__name__)
@@ -43,7 +44,7 @@ def test_every_error_survives_pickling(error: errors.ReactorlError) -> None:
     assert vars(copy) == vars(error)
 
 
-def test_every_error_class_is_tried_here() -> None:
+def test_every_error_class_is_in_this_list() -> None:
     public = {
         value
         for name in errors.__all__
@@ -61,12 +62,55 @@ def test_all_errors_show_the_public_path() -> None:
         assert getattr(reactorl, name) is getattr(errors, name)
 
 
-def test_a_fault_says_where_what_and_the_way_out() -> None:
+@pytest.mark.parametrize("error", ALL, ids=lambda error: type(error).__name__)
+def test_every_error_is_a_diagnostic(error: errors.ReactorlError) -> None:
+    found = error.diagnostic
+
+    assert (found.what, found.where, found.remedy) == (
+        error.what,
+        error.where,
+        error.remedy,
+    )
+    assert found.severity is Severity.ERROR
+
+
+def test_fields_of_an_error_are_fields_of_its_diagnostic() -> None:
+    assert ACCESS.diagnostic.fields == {
+        "reaction": "main.a.r",
+        "element": "main.a.x",
+        "access": "reads",
+        "fix": "add `x`",
+        "example": "f(x)",
+    }
+    assert ALL[1].diagnostic.fields == {}
+
+
+def test_codes_are_the_names_of_classes() -> None:
+    codes = {type(error): error.diagnostic.code for error in ALL}
+
+    assert codes[errors.UnknownNameError] == "unknown-name"
+    assert codes[errors.CausalityError] == "causality"
+    assert codes[errors.SharedValueError] == "shared-value"
+
+
+def test_hops_of_a_loop_are_related_notes() -> None:
+    related = errors.CausalityError(LOOP).diagnostic.related
+
+    assert [(note.where, note.severity) for note in related] == [
+        (HERE, Severity.NOTE),
+        (THERE, Severity.NOTE),
+    ]
+    assert related[0].what == (
+        "main.actor.act sets main.actor.batch -> main.learner.batches"
+    )
+
+
+def test_text_is_position_fact_and_remedy() -> None:
     assert str(ALL[1]) == "train.py:23: what. Do this."
-    assert str(ALL[4]) == "what."
+    assert str(ALL[4]) == "what"
 
 
-def test_an_unknown_name_suggests_the_closest() -> None:
+def test_unknown_name_suggests_the_closest() -> None:
     assert str(ALL[6]) == (
         "train.py:23: reactor main.a has no 'wieghts'. Did you mean 'weights'?"
     )
@@ -74,7 +118,7 @@ def test_an_unknown_name_suggests_the_closest() -> None:
     assert str(far) == "reactor main.a has no 'zzz'. It has: weights, batch."
 
 
-def test_a_causality_error_shows_all_hops_and_a_delay() -> None:
+def test_causality_error_shows_all_hops_and_a_delay() -> None:
     assert str(errors.CausalityError(LOOP)) == (
         "2 reactions wait for each other at one tag:\n"
         "  train.py:23: main.actor.act sets main.actor.batch -> main.learner.batches\n"
@@ -85,7 +129,7 @@ def test_a_causality_error_shows_all_hops_and_a_delay() -> None:
     )
 
 
-def test_a_loop_through_reaction_order_advises_to_swap() -> None:
+def test_loop_through_reaction_order_advises_to_swap() -> None:
     loop = (*LOOP[:1], Hop("main.learner.update", "", "main.learner.train", THERE))
 
     text = str(errors.CausalityError(loop))
@@ -94,14 +138,14 @@ def test_a_loop_through_reaction_order_advises_to_swap() -> None:
     assert "Or swap two reactions" in text
 
 
-def test_an_access_error_ends_with_the_fix() -> None:
-    assert str(ALL[9]) == (
-        "train.py:23: reaction main.a.r reads main.a.x, which it does not declare; "
-        "add `x`"
+def test_access_error_ends_with_the_change_in_python() -> None:
+    assert str(ACCESS) == (
+        "train.py:23: reaction main.a.r reads main.a.x, which it does not declare. "
+        "Add `x`: f(x)"
     )
 
 
-def test_a_position_is_relative_to_the_current_directory(
+def test_position_is_relative_to_the_current_directory(
     monkeypatch: pytest.MonkeyPatch, tmp_path: object
 ) -> None:
     monkeypatch.chdir(str(tmp_path))

@@ -25,11 +25,6 @@ from reactorl import (
     startup,
     state,
 )
-from reactorl._program.instances import (
-    explain_missing,
-    instantiate,
-    restore_reset_state,
-)
 from reactorl._program.program import (
     ActionNode,
     ModeNode,
@@ -37,7 +32,12 @@ from reactorl._program.program import (
     ReactorNode,
     WatchdogNode,
 )
-from reactorl._runtime import seeds
+from reactorl._runtime.instances import (
+    explain_missing,
+    instantiate,
+    restore_reset_state,
+)
+from reactorl._util import seeds
 
 
 class FakeContext:

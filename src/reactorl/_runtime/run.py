@@ -6,13 +6,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reactorl._decl.reactor import Reactor
-from reactorl._program.collector import collector_paused
 from reactorl._program.elaborate import elaborate
 from reactorl._program.program import Program
 from reactorl._program.rules import check_main_has_no_ports
 from reactorl._runtime.live import Live
 from reactorl._runtime.options import TraceDetail, make_options
 from reactorl._runtime.recording import Recording
+from reactorl._util.gc_pause import gc_paused
 
 if TYPE_CHECKING:
     import os
@@ -90,7 +90,7 @@ def run(
         KeyboardInterrupt: Ctrl-C; reactors were torn down, threads ended.
     """
     noted = None if record is False else Recording()
-    with collector_paused():
+    with gc_paused():
         program = as_program(main)
         check_main_has_no_ports(program)
         options = make_options(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from reactorl._program.program import Program
-    from reactorl.lf.diagnostics import Diagnostic
+    from reactorl.diagnostics import Diagnostic
     from reactorl.lf.link.program import ClassUnit, FileUnit, LinkedProgram
     from reactorl.lf.lower.lower import LfReactor
 
@@ -38,12 +38,13 @@ class LfError(ReactorlError):
     """
 
     def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
-        super().__init__(diagnostics)
+        super().__init__("the program cannot be loaded")
+        self.args = (diagnostics,)
         self.diagnostics = diagnostics
 
     def __str__(self) -> str:
         shown = "\n".join(diagnostic.render() for diagnostic in self.diagnostics)
-        return f"the program cannot be loaded\n{shown}"
+        return f"{self.what}\n{shown}"
 
 
 class LoadedModule(ModuleType):
@@ -206,15 +207,15 @@ def _contributing(linked: LinkedProgram, wanted: Iterable[ClassUnit]) -> list[Fi
 
 
 def check(path: Path, report: Report) -> None:
-    """Note everything that is wrong with a file, without executing anything of it."""
+    """Report all errors of a file and its imports, without executing any code of it."""
     before = len(report.diagnostics)
     linked = resolve(path, report)
-    mine = Report(report.diagnostics[before:])
     if linked is None:
         return
-    if mine.failed and not prune_errors(linked, mine):
+    found = Report(report.diagnostics[before:])
+    if found.failed and not prune_errors(linked, found):
         return
     lf = Lf(path.parent, path.parent, decentralized=False)
     lowering = Lowering(None, lf, Tracepoints())
     for unit in [linked.main] if linked.main is not None else linked.root.own:
-        elaborate_unit(unit, lowering, report, remains=mine.failed)
+        elaborate_unit(unit, lowering, report, pruned=found.failed)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from reactorl.lf.diagnostics import Report, Severity
+from reactorl import Severity
+from reactorl.lf.diagnostics import Report
 from reactorl.lf.link.properties import Properties
 from reactorl.lf.link.property_kinds import KINDS
 from reactorl.lf.link.resolve import resolve

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reactorl.cli.support.arguments import FlagError, Flags
-from reactorl.cli.support.needs import fail, missing
+from reactorl.cli.support.errors import fail, missing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -143,8 +143,7 @@ def command(args: argparse.Namespace) -> int:
         line = ["reactorl", "train", args.algorithm, *args.flags]
         return train(args.algorithm, settings, options, resumed, line)
     except FlagError as error:
-        prog = f"reactorl train {args.algorithm}"
-        return fail(error.what, help=error.help, prog=prog)
+        return fail(error, prog=f"reactorl train {args.algorithm}")
     except (FlowError, CheckpointError, RunError) as error:
         return fail(error)
 

@@ -39,23 +39,29 @@ from reactorl.rl._public import public
 from reactorl.rl.algorithms.ppo import PPO
 from reactorl.rl.checkpoint.registry import Records, random_state, set_random_state
 from reactorl.rl.flow.algorithm import FlowError
-from reactorl.rl.flow.evaluation import Evaluated, EvaluationPlan
+from reactorl.rl.flow.evaluation import Evaluated, EvaluationPlan, play
 from reactorl.rl.flow.run import Driven, RunOptions
-from reactorl.rl.flow.scoring import play
 from reactorl.rl.flow.task import Round
 from reactorl.rl.multi_agent.env_reactor import World, WorldPlan
-from reactorl.rl.multi_agent.envs import AgentsEnv, Played, best_actions, cast_of
-from reactorl.rl.multi_agent.evaluation import AgentsEvaluation, ExaminedAgents
+from reactorl.rl.multi_agent.envs import (
+    AgentsEnvs,
+    Played,
+    cast_of,
+    parallel_shards,
+)
+from reactorl.rl.multi_agent.evaluation import AgentsEvaluation
 from reactorl.rl.multi_agent.factory import ParallelRecipe
 from reactorl.rl.multi_agent.inference import PERIOD, Turns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from reactorl.rl.checkpoint.registry import Data
+    from reactorl.rl.envs.placement import PlacementOption
+    from reactorl.rl.envs.rules import Restart
+    from reactorl.rl.envs.shard_factory import ShardFactory
     from reactorl.rl.flow.algorithm import Batch, Metrics, Spaces, State, Weights
     from reactorl.rl.flow.trajectory import Episode
-    from reactorl.rl.multi_agent.sub_env import ByAgent
     from reactorl.rl.multi_agent.vector import Maker
 
 EVALUATION_SEED: Final = 1_000_000
@@ -80,6 +86,9 @@ class IPPO:
         evaluate_every: How many rounds from one evaluation to the next; 0: none.
         evaluation_episodes: How many episodes an evaluation has.
         seed: Everything random follows from it.
+        placement: Where the environments live; see ``Flow``.
+        env_timeout: Limit for one step or reset of an environment, in seconds.
+        env_restart: What to do with an environment that fails; see ``Flow``.
     """
 
     env: str | Maker
@@ -90,6 +99,9 @@ class IPPO:
     evaluate_every: int = 0
     evaluation_episodes: int = 10
     seed: int = 1
+    placement: PlacementOption = field(default="auto", repr=False, compare=False)
+    env_timeout: float | None = field(default=None, repr=False, compare=False)
+    env_restart: Restart = field(default="never", repr=False, compare=False)
 
     name = "IPPO"
 
@@ -98,7 +110,9 @@ class IPPO:
         env = self.env
         if not isinstance(env, str):
             env = getattr(env, "__qualname__", type(env).__qualname__)
-        rest = (f"{f.name}={getattr(self, f.name)!r}" for f in fields(self)[1:])
+        rest = (
+            f"{f.name}={getattr(self, f.name)!r}" for f in fields(self)[1:] if f.repr
+        )
         return f"IPPO({env}, {', '.join(rest)})"
 
     @cached_property
@@ -110,6 +124,17 @@ class IPPO:
     def cast(self) -> dict[Any, Spaces]:
         """The agents, and what each sees and does; one environment is made for it."""
         return cast_of(self.maker)
+
+    @cached_property
+    def shards(self) -> ShardFactory:
+        """Makes the environments of training and evaluation."""
+        return parallel_shards(
+            self.maker,
+            self.placement,
+            timeout=self.env_timeout,
+            restart=self.env_restart,
+            num_envs=self.num_envs,
+        )
 
     @property
     def steps_per_round(self) -> int:
@@ -191,12 +216,10 @@ class IPPO:
             maker = replace(maker, kwargs={"render_mode": "rgb_array"})
             maker().close()  # one that cannot be drawn is refused here, in our words
 
-        def choose(stages: Sequence[AgentsEnv]) -> list[ByAgent]:
-            return best_actions(self.algorithm, weights, stages)
-
+        shards = parallel_shards(maker)
         return play(
-            lambda k: AgentsEnv(k, maker, self.cast),
-            choose,
+            lambda count: AgentsEnvs(shards, self.cast, count, self.algorithm),
+            weights,
             episodes=episodes,
             seed=seed,
             watch=watch,
@@ -334,7 +357,7 @@ class School(Reactor):
             PupilPlan(agent, task, task.begin(agent), records) for agent in task.cast
         ]
         clock = self.add("clock", Turns, period=PERIOD, first=self.first)
-        world_plan = WorldPlan(task.maker, task.cast, task.seed, records)
+        world_plan = WorldPlan(task.shards, task.cast, task.seed, records)
         world = self.add_bank("world", World(plan=world_plan), width=task.num_envs)
         pupil = self.add_bank(
             "pupil",
@@ -367,7 +390,7 @@ class School(Reactor):
             count,
             1,
             task.seed + EVALUATION_SEED,
-            lambda: ExaminedAgents(task.maker, task.cast, count, task.algorithm),
+            lambda: AgentsEnvs(task.shards, task.cast, count, task.algorithm),
             weights,
             self.records,
         )

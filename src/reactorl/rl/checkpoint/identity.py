@@ -27,7 +27,7 @@ def identity(flow: Task) -> dict[str, Any]:
     return {
         field.name: described(getattr(flow, field.name))
         for field in fields(flow)
-        if field.init
+        if field.init and field.compare
     }
 
 

@@ -22,7 +22,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
 import gymnasium as gym
-import numpy as np
 
 from reactorl import (
     MultiOutput,
@@ -38,26 +37,28 @@ from reactorl.diagram import Graph, graph
 from reactorl.rl._public import public
 from reactorl.rl.checkpoint.registry import Records
 from reactorl.rl.envs.factory import Recipe, find_spec
+from reactorl.rl.envs.shard_factory import ShardFactory
 from reactorl.rl.flow.algorithm import ChecksRounds, FlowError, Spaces
-from reactorl.rl.flow.env_block import Examined
-from reactorl.rl.flow.evaluation import Evaluated, Evaluation, EvaluationPlan
+from reactorl.rl.flow.evaluation import Evaluated, Evaluation, EvaluationPlan, play
 from reactorl.rl.flow.learner import Learner, LearnerPlan
 from reactorl.rl.flow.mailbox import Mailbox
 from reactorl.rl.flow.parameter_server import GivesGradients, GradientLearner, Server
 from reactorl.rl.flow.replay import Gather, Replay, ReplayConfig
 from reactorl.rl.flow.rollout import Rollout, RolloutPlan
 from reactorl.rl.flow.run import Driven, RunOptions
-from reactorl.rl.flow.scoring import Solo, play
+from reactorl.rl.flow.shard_envs import EvaluationEnvs
 from reactorl.rl.flow.task import Round
 from reactorl.rl.flow.trajectory import Trajectory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from reactorl import Program
     from reactorl.rl.checkpoint.registry import Data
     from reactorl.rl.envs.factory import Maker
-    from reactorl.rl.flow.algorithm import Algorithm, Array, State, Weights
+    from reactorl.rl.envs.placement import PlacementOption
+    from reactorl.rl.envs.rules import Restart
+    from reactorl.rl.flow.algorithm import Algorithm, State, Weights
     from reactorl.rl.flow.trajectory import Episode
 
 ROUND: Final = msec(1)
@@ -102,6 +103,13 @@ class Flow:
         env_kwargs: Arguments for the environment, if it is an id.
         parts: Reactor classes in place of ours: ``rollout``, ``replay``, ``learner``,
             ``server``, ``evaluation``; with the same ports and parameters.
+        placement: Where the environments live; results are the same everywhere.
+            ``"thread"``: in this process; ``"process"``: a worker process for each
+            rollout, for environments in Python where the interpreter has a GIL;
+            ``"auto"``: whichever is faster.
+        env_timeout: Limit for one step or reset of an environment, in seconds.
+        env_restart: What to do with an environment that fails: ``"never"`` stops the
+            training, ``"reset"`` resets it, ``"recreate"`` makes a new one.
     """
 
     env: str | Maker = field(repr=False)  # a function's text has its address
@@ -118,6 +126,10 @@ class Flow:
     seed: int = 1
     env_kwargs: Mapping[str, Any] = field(default_factory=dict)
     parts: Mapping[str, type[Reactor]] = field(default_factory=dict)
+    # Not compared: they decide where environments run, not what is computed.
+    placement: PlacementOption = field(default="auto", repr=False, compare=False)
+    env_timeout: float | None = field(default=None, repr=False, compare=False)
+    env_restart: Restart = field(default="never", repr=False, compare=False)
 
     # -- what follows from the description --------------------------------------------
 
@@ -142,6 +154,18 @@ class Flow:
             return Spaces(env.observation_space, env.action_space)
         finally:
             env.close()
+
+    @cached_property
+    def shards(self) -> ShardFactory:
+        """Makes the environments of rollouts and evaluation."""
+        return ShardFactory(
+            self.maker,
+            self.placement,
+            timeout=self.env_timeout,
+            restart=self.env_restart,
+            num_envs=self.num_envs // self.rollouts,
+            num_shards=self.rollouts,
+        )
 
     @property
     def name(self) -> str:
@@ -190,6 +214,7 @@ class Flow:
             if not (isinstance(part, type) and issubclass(part, Reactor)):
                 msg = f"part {name!r} is {part!r}"
                 raise FlowError(msg, "A part is a reactor class.")
+        _ = self.shards  # checks placement, timeout and restart
         self.algorithm.check(self.spaces)
         if isinstance(self.algorithm, ChecksRounds):
             self.algorithm.check_round(self.steps, self.num_envs)
@@ -293,12 +318,13 @@ class Flow:
             drawn = {**maker.kwargs, "render_mode": "rgb_array"}
             maker = replace(maker, kwargs=drawn)
 
-        def choose(stages: Sequence[Solo]) -> Array:
-            rows = np.stack([stage.row for stage in stages])
-            return self.algorithm.act_best(weights, rows)
-
+        shards = ShardFactory(maker)
         return play(
-            lambda _: Solo(maker), choose, episodes=episodes, seed=seed, watch=watch
+            lambda count: EvaluationEnvs(shards, self.spaces, count, self.algorithm),
+            weights,
+            episodes=episodes,
+            seed=seed,
+            watch=watch,
         )
 
 
@@ -326,7 +352,7 @@ class Training(Reactor):
             "rollout",
             parts.get("rollout", Rollout)(
                 plan=RolloutPlan(
-                    flow.maker,
+                    flow.shards,
                     flow.spaces,
                     algorithm,
                     flow.num_envs // flow.rollouts,
@@ -423,7 +449,7 @@ class Training(Reactor):
             count,
             flow.steps,
             flow.seed + EVALUATION_SEED,
-            lambda: Examined(flow.maker, flow.spaces, count, flow.algorithm),
+            lambda: EvaluationEnvs(flow.shards, flow.spaces, count, flow.algorithm),
             weights,
             self.records,
         )

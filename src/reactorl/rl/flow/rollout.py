@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from reactorl import Input, Output, Reactor, param, reaction, shutdown, startup
 from reactorl.rl._public import public
 from reactorl.rl.checkpoint.registry import random_state, set_random_state
-from reactorl.rl.flow.env_block import EnvBlock
+from reactorl.rl.flow.shard_envs import RolloutEnvs
 from reactorl.rl.flow.trajectory import Columns, Trajectory
 
 if TYPE_CHECKING:
     from reactorl.rl.checkpoint.registry import Data, Records
-    from reactorl.rl.envs.factory import Maker
+    from reactorl.rl.envs.shard_factory import ShardFactory
     from reactorl.rl.flow.algorithm import Algorithm, Spaces, Weights
     from reactorl.rl.flow.trajectory import Episode
 
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 class RolloutPlan:
     """What all rollouts of a flow are to do."""
 
-    maker: Maker = field(repr=False)
+    shards: ShardFactory = field(repr=False)
+    """Makes the environments; where they live does not change results."""
     spaces: Spaces
     algorithm: Algorithm
     num_envs: int
@@ -53,8 +54,11 @@ class Rollout(Reactor):
     bank_index: int = param(0)
 
     def setup(self) -> None:
-        """Have no environments yet."""
-        self.envs: EnvBlock | None = None
+        """Start a worker process, if the environments live in one."""
+        plan = self.plan
+        self.envs: RolloutEnvs | None = RolloutEnvs(
+            plan.shards, plan.spaces, plan.num_envs
+        )
         self.current = self.plan.weights
         self.sent: Trajectory | None = None
         self.sent_at = 0
@@ -63,9 +67,10 @@ class Rollout(Reactor):
     def make(self) -> None:
         """Make the environments, on this reactor's home worker."""
         plan = self.plan
-        self.envs = EnvBlock(plan.maker, plan.spaces, plan.num_envs)
+        assert self.envs is not None
+        self.envs.open()
         first = plan.env_seed + self.bank_index * plan.num_envs
-        self.envs.reset(range(first, first + plan.num_envs))
+        self.envs.reset({k: first + k for k in range(plan.num_envs)})
         saved = plan.records.enter(self.name, self)
         if saved is not None:
             self._load(saved)
