@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from reactorl.cli.support.errors import show
 from reactorl.diagnostics import Severity
-from reactorl.lf.diagnostics import Report
-from reactorl.lf.places import path_of
+from reactorl.lf import Report, path_of
 
 if TYPE_CHECKING:
     import argparse
@@ -47,7 +46,7 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 
 def command(args: argparse.Namespace) -> int:
     """Check files; return the exit status."""
-    from reactorl.lf.loader import check
+    from reactorl.lf import check
 
     files = list(dict.fromkeys(args.files))
     report = Report()

@@ -68,8 +68,7 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 
 def command(args: argparse.Namespace) -> int:
     """Draw; return the exit status."""
-    from reactorl.diagram.graphviz import DrawingError
-    from reactorl.diagram.picture import SUFFIXES
+    from reactorl.diagram import SUFFIXES, DrawingError
 
     output: Path | None = args.output
     if output is not None and output.suffix.lower() not in SUFFIXES:
@@ -89,7 +88,7 @@ def _draw(args: argparse.Namespace, output: Path | None) -> int:
     from reactorl.cli.support.console import say
     from reactorl.cli.support.errors import explained
     from reactorl.cli.support.targets import find_target
-    from reactorl.diagram.picture import graph
+    from reactorl.diagram import graph
     from reactorl.errors import ReactorlError, ReactorlWarning
 
     try:

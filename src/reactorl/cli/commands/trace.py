@@ -102,7 +102,7 @@ def command(args: argparse.Namespace) -> int:
     if wrote and saved.timing is None:
         return fail(f"{path}: the file contains no times", help=AGAIN)
     if saved.timing is not None and args.perfetto is not None:
-        from reactorl.trace.perfetto import write_perfetto
+        from reactorl.trace import write_perfetto
 
         with atomic_writer(args.perfetto, "w") as file:
             write_perfetto(file, saved.timing, path.name)
@@ -171,13 +171,11 @@ def _scene(saved: SavedTrace, target: str | None) -> Scene:
 
 
 def _scene_of(target: str, saved: SavedTrace) -> Scene:
-    from reactorl import diagram
-    from reactorl._program.text import digest
-    from reactorl._runtime.run import as_program
+    from reactorl import diagram, elaborate
     from reactorl.cli.support.targets import find_target
 
-    program = as_program(find_target(target).main)
-    if digest(program) != saved.program:
+    program = elaborate(find_target(target).main)
+    if program.digest != saved.program:
         what = f"{target} is not the program that ran"
         raise TraceError(
             what, None, "Give the program that ran, with the same parameters."

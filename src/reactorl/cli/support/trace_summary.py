@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 
 from reactorl._util.formatting import format_nanoseconds
 from reactorl.cli.support.console import Table
-from reactorl.trace.counts import count
-from reactorl.trace.critical import critical_path
+from reactorl.trace import count, critical_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from reactorl.trace import SavedTrace, Timing
-    from reactorl.trace.timing import ReactionTiming
+    from reactorl.trace import ReactionTiming, SavedTrace, Timing
 
 _MEMBER = re.compile(r"\[\d+\]")
 _CHAIN = 12

@@ -137,7 +137,7 @@ def test_a_program_that_varies_is_caught_with_its_settings() -> None:
 def test_dependence_on_the_hash_seed_is_caught() -> None:
     with pytest.raises(AssertionError, match="PYTHONHASHSEED="):
         assert_deterministic(
-            "tests.unit.test_testing:HashOrderMain",
+            "tests.testing.test_testing:HashOrderMain",
             workers=(1,),
             shuffle_seeds=(0,),
             hash_seeds=(1, 2, 3),

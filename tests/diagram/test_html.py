@@ -15,7 +15,7 @@ import pytest
 import reactorl
 from reactorl import Reactor, graph
 from reactorl.diagram import Graph, Mark, html_page, html_parts
-from tests import pictures
+from tests.diagram import pictures
 
 if TYPE_CHECKING:
     from pathlib import Path

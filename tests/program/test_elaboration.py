@@ -109,7 +109,7 @@ def test_members_that_are_alike_share_their_parameters() -> None:
 def test_a_class_and_a_configured_reactor_both_make_a_program() -> None:
     assert len(elaborate(Grid).reactors) == 5
     assert len(elaborate(Grid(n=7)).reactors) == 10
-    with pytest.raises(DeclarationError, match="not 3"):
+    with pytest.raises(DeclarationError, match="got 3"):
         elaborate(3)
 
 

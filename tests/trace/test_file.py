@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 
 from reactorl.errors import TraceError
 from reactorl.trace import SavedTrace, Trace, load, save
-from tests.unit.test_trace_text import EXAMPLE, traces
+from tests.trace.test_text import EXAMPLE, traces
 
 if TYPE_CHECKING:
     from pathlib import Path

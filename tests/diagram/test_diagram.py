@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pictures of programs: what is in them, as data, Mermaid and DOT.
 
-The texts are in ``golden_diagrams``. After a change that is meant, look at the
-difference and accept it with ``REACTORL_ACCEPT=1 pytest tests/unit/test_diagram.py``.
+The texts are in ``golden``. After an intended change, look at the difference and
+accept it with ``REACTORL_ACCEPT=1 pytest tests/diagram/test_diagram.py``.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from reactorl import Reactor, elaborate, graph
 from reactorl.diagram import DrawingError, Graph, Scene, scene, svg
 from reactorl.diagram.backward import backward
 from reactorl.diagram.fold import fold
-from tests import pictures
+from tests.diagram import pictures
 
-GOLDEN = Path(__file__).parent / "golden_diagrams"
+GOLDEN = Path(__file__).parent / "golden"
 NAMES = ("Hierarchy", "Banks", "Modes", "Loop", "Ring")
 
 
@@ -68,7 +68,7 @@ def test_the_text_is_as_accepted(name: str, kind: str) -> None:
 
 def test_the_same_program_gives_the_same_text_whatever_the_hash_seed() -> None:
     code = (
-        "from reactorl import graph; from tests.pictures import *\n"
+        "from reactorl import graph; from tests.diagram.pictures import *\n"
         "for main in (Hierarchy, Banks, Modes, Loop):\n"
         "    g = graph(main); print(g.scene.to_json(), g, g.dot(), len(g.html()))"
     )

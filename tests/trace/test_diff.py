@@ -10,7 +10,7 @@ from hypothesis import given
 
 from reactorl.tag import Tag
 from reactorl.trace import Difference, Event, ReactionRecord, TagRecord, Trace, diff
-from tests.unit.test_trace_text import traces
+from tests.trace.test_text import traces
 
 
 def ran(name: str, **fields: object) -> ReactionRecord:

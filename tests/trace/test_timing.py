@@ -28,7 +28,7 @@ from reactorl.trace import (
 from reactorl.trace.counts import count
 from reactorl.trace.critical import critical_path
 from reactorl.trace.perfetto import write_perfetto
-from tests.unit.test_trace_text import EXAMPLE
+from tests.trace.test_text import EXAMPLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

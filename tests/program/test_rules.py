@@ -7,8 +7,8 @@ import pytest
 
 from reactorl.testing import assert_same_trace
 from reactorl.trace import parse, text
+from tests.oracle.runs import run_traced
 from tests.programs import RULES
-from tests.runs import run_traced
 
 
 @pytest.mark.parametrize("workers", [1, 2, 4, 8])
