@@ -10,9 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.workloads.lf_compile.generated import program
-from reactorl.lf.diagnostics import Report
-from reactorl.lf.link.resolve import resolve
-from reactorl.lf.loader import LoadedProgram
+from reactorl.lf import LoadedProgram, Report, resolve
 
 if TYPE_CHECKING:
     from benchmarks.harness.engine import Engine
