@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from reactorl.position import Position
 
@@ -71,13 +71,24 @@ class Diagnostic:
             |            ^^^^^
           help: Did you mean 'sensor'?
         """
-        head = f"{self.severity}: {self.what}"
-        lines = [head if self.where is None else f"{self.where.with_column}: {head}"]
-        if self.related:
-            lines[0] += ":"
-            lines += [f"    {each}" for each in self.related]
+        return "".join(text for text, _ in self.parts())
+
+    def parts(self) -> Iterator[tuple[str, str]]:
+        """Yield the text of ``render`` in parts, each with its role.
+
+        Roles are ``where``, the severity, ``what``, ``source``, ``caret``, ``help``,
+        and empty for everything else. A terminal can give them styles.
+        """
         if self.where is not None:
-            lines += self.where.excerpt()
+            yield f"{self.where.with_column}: ", "where"
+        yield f"{self.severity}:", self.severity
+        yield " ", ""
+        yield f"{self.what}:" if self.related else self.what, "what"
+        yield from ((f"\n    {each}", "") for each in self.related)
+        excerpt = () if self.where is None else self.where.excerpt()
+        for line, role in zip(excerpt, ("source", "caret"), strict=bool(excerpt)):
+            yield f"\n{line}", role
         if self.remedy:
-            lines.append(f"  help: {self.remedy}")
-        return "\n".join(lines)
+            yield "\n  ", ""
+            yield "help:", "help"
+            yield f" {self.remedy}", ""

@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 
 from reactorl.cli.main import main
-from reactorl.cli.support import needs, progress, training
+from reactorl.cli.support import errors, progress, training
 from reactorl.rl.algorithms.registry import ALGORITHMS, settings_of
 from reactorl.rl.checkpoint.file import read_checkpoint
 from reactorl.rl.flow.flow import Run
@@ -419,13 +419,13 @@ def test_packages_that_are_missing_are_named(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(needs, "find_spec", lambda name: None)
+    monkeypatch.setattr(errors, "find_spec", lambda name: None)
 
     assert main(command.split()) == 2
 
     said = capsys.readouterr().err
     assert said.count("\n") == 2
-    assert "needs numpy, gymnasium" in said
+    assert "not installed: numpy, gymnasium" in said
     assert "pip install 'reactorl[train]'" in said
 
 

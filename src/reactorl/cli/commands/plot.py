@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from reactorl.cli.support.needs import fail, missing
+from reactorl.cli.support.errors import fail, missing
 
 DESCRIPTION = """\
 Draw the curves of runs into one picture: lines are the mean return of the last

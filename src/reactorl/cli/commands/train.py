@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reactorl.cli.support.arguments import FlagError, Flags
-from reactorl.cli.support.needs import fail, missing
+from reactorl.cli.support.errors import fail, missing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -126,9 +126,8 @@ def command(args: argparse.Namespace) -> int:
     if lacking:
         return fail(lacking)
     from reactorl.cli.support.training import train
+    from reactorl.rl import CheckpointError, FlowError
     from reactorl.rl.algorithms.registry import settings_of
-    from reactorl.rl.checkpoint.file import CheckpointError
-    from reactorl.rl.flow.algorithm import FlowError
     from reactorl.rl.runs.directory import RunDirectory, RunError
 
     reach_modules_here()
@@ -143,8 +142,7 @@ def command(args: argparse.Namespace) -> int:
         line = ["reactorl", "train", args.algorithm, *args.flags]
         return train(args.algorithm, settings, options, resumed, line)
     except FlagError as error:
-        prog = f"reactorl train {args.algorithm}"
-        return fail(error.what, help=error.help, prog=prog)
+        return fail(error, prog=f"reactorl train {args.algorithm}")
     except (FlowError, CheckpointError, RunError) as error:
         return fail(error)
 
@@ -179,7 +177,7 @@ def saved_settings(run: RunDirectory, algorithm: str, cls: type[Settings]) -> Se
     Raises:
         RunError: It is of another algorithm, or has other settings.
     """
-    from reactorl.rl.runs.directory import RunError
+    from reactorl.rl import RunError
 
     if run.config["algorithm"] != algorithm:
         what = f"this is a run of {run.config['algorithm']}, not of {algorithm}"
@@ -204,7 +202,7 @@ def check_options(options: Options) -> None:
     Raises:
         FlowError: Something cannot.
     """
-    from reactorl.rl.flow.algorithm import FlowError
+    from reactorl.rl import FlowError
 
     if options.workers is not None and options.workers < 1:
         msg = f"--workers is {options.workers}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``--dashboard``: a page that shows a run, as long as it lasts."""
+"""``--dashboard``: a live page of a run, served while it lasts."""
 
 from __future__ import annotations
 
@@ -23,37 +23,37 @@ def shown(
     steps: int | None = None,
     hears: Sequence[str] = ("stdout", "stderr"),
 ) -> Iterator[Dashboard | None]:
-    """Serve a page for a run, and say where; yields the dashboard.
+    """Serve a page for a run and print its link; yields the dashboard.
 
-    A run that cannot be shown is not prevented by that: then it yields None.
+    If the page cannot be served, a note is printed, it yields None, and the run
+    continues without it.
 
     Args:
-        program: What will run.
-        title: What stands above the page.
-        facts: Names and values that stand below the title.
-        steps: How many steps a training will have.
+        program: The program.
+        title: Title of the page.
+        facts: Names and values below the title.
+        steps: Number of timesteps of a training.
         hears: The streams whose lines are shown in the log.
     """
-    from reactorl.dashboard import Dashboard, Feed
-    from reactorl.dashboard.echo import heard
+    from reactorl.dashboard import Dashboard, Feed, copy_lines
 
     try:
         dashboard = Dashboard(
             program,
             title=title,
             facts=facts,
-            depth=None if steps is None else 1,  # what parts have in them is always so
+            depth=None if steps is None else 1,  # a training: its top level only
             feed=Feed(steps),
         )
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        note = f"reactorl: note: the dashboard cannot be served here: {reason}"
+        note = f"reactorl: note: serving the dashboard failed: {reason}"
         print(note, file=sys.stderr)
         yield None
         return
     link = f"reactorl: dashboard at {dashboard.link}"
     print(link, file=sys.stderr, flush=True)
-    with dashboard, heard(dashboard.feed.note, *hears):
+    with dashboard, copy_lines(dashboard.feed.note, *hears):
         try:
             yield dashboard
         except Exception as error:

@@ -14,10 +14,10 @@ from reactorl._util.formatting import format_seconds
 from reactorl.cli.commands.train import check_options, tracked
 from reactorl.cli.support.console import say
 from reactorl.cli.support.dashboard import shown
-from reactorl.cli.support.errors import explain, fail
+from reactorl.cli.support.errors import explained, fail
 from reactorl.cli.support.progress import Display, Progress, table
 from reactorl.cli.support.reporting import leave_report
-from reactorl.cli.support.trace_writer import Keeper
+from reactorl.cli.support.trace_writer import TraceWriter
 from reactorl.rl.checkpoint.file import read_checkpoint, write_checkpoint
 from reactorl.rl.checkpoint.fingerprint import weights_digest
 from reactorl.rl.runs.directory import RunDirectory
@@ -76,7 +76,7 @@ def train(
             what = f"{where}: nothing more can be written: {reason}"
             return fail(f"{what}. {training.last_checkpoint}", 1)
         except ReactorlError as error:
-            say(explain(error))
+            say(*explained(error))
             with suppress(OSError):
                 training.report("failed")
             return fail(f"the training failed. {training.last_checkpoint}", 1)
@@ -130,7 +130,7 @@ class _Training:
                 trace="values" if options.trace else False,
                 timing=options.timing,
                 at_start=self._watch,
-                at_end=keeper.keep,
+                at_end=keeper.write,
             )
             self.saved = None  # the run has it
             self.program = run.session.program
@@ -214,11 +214,13 @@ class _Training:
     def _title(self) -> str:
         return f"{self.flow.name} on {self.directory.env_id}"
 
-    def _keeper(self) -> Keeper:
+    def _keeper(self) -> TraceWriter:
         """Return what keeps the trace and the times, of the rounds from here."""
         name = f"rounds-from-{self.kept + 1}.trace.gz"
         path, options = self.directory.path / name, self.options
-        return Keeper(path if options.trace else None, path if options.timing else None)
+        return TraceWriter(
+            path if options.trace else None, path if options.timing else None
+        )
 
     def _returns(self) -> Iterator[float]:
         """Yield what episodes came to before this process took over."""
