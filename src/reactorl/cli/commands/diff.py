@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reactorl.cli.support.errors import fail
+from reactorl.cli.support.trace_files import trace_of, traces_in
 from reactorl.errors import ReactorlError, TraceError
 
 if TYPE_CHECKING:
@@ -71,8 +72,6 @@ def compared(a: Path, b: Path) -> tuple[bool, str]:
         ReactorlError: A run's directory cannot be read.
         OSError: A file cannot be read.
     """
-    from reactorl.cli.commands.trace import trace_of, traces_in
-
     if a.is_dir() and b.is_dir():
         mine, others = traces_in(a), traces_in(b)
         both = sorted(mine.keys() & others.keys())
