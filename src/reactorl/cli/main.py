@@ -23,7 +23,11 @@ from typing import TYPE_CHECKING, NoReturn
 from reactorl._util.suggestions import did_you_mean
 from reactorl.cli.support.console import set_debug
 from reactorl.cli.support.parser import Parser
-from reactorl.cli.support.streams import discard_stdout, prepare_streams
+from reactorl.cli.support.streams import (
+    discard_stdout,
+    escape_unencodable,
+    prepare_streams,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,6 +114,8 @@ def entry() -> NoReturn:
     As in LF, threads that a program has started do not keep it alive.
     """
     prepare_streams()
+    if "run" not in sys.argv[1:3]:  # a program decides itself about its output
+        escape_unencodable()
     if "_ARGCOMPLETE" in os.environ:
         from reactorl.cli.support.completion import complete
 

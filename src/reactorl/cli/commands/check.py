@@ -54,7 +54,7 @@ def command(args: argparse.Namespace) -> int:
         found = Report()  # of its own, so that a file imported twice counts for both
         check(file, found)
         for path in found.files:
-            report.meet(path)
+            report.add_file(path)
         for diagnostic in found.diagnostics:
             report.add(diagnostic)
     show(report.in_order())
