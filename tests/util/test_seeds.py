@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Seeds depend on the run's seed and the full name of a reactor, and on nothing else."""
+"""Seeds depend only on the run's seed and the full name of a reactor."""
 
 from reactorl._util.seeds import derive, numpy_stream, python_stream
 
