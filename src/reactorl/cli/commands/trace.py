@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from reactorl._util.files import atomic_writer
 from reactorl._util.formatting import format_nanoseconds
-from reactorl.cli.support.errors import fail
+from reactorl.cli.support.errors import fail, reason
 from reactorl.cli.support.trace_files import trace_of
 from reactorl.errors import ReactorlError, TraceError
 
@@ -98,7 +98,7 @@ def command(args: argparse.Namespace) -> int:
     except TraceError as error:
         return fail(error)
     except OSError as error:
-        return fail(f"{args.trace}: {(error.strerror or str(error)).lower()}")
+        return fail(reason(error, args.trace))
     wrote = [path for path in (args.perfetto, args.html) if path is not None]
     if wrote and saved.timing is None:
         return fail(f"{path}: the file contains no times", help=AGAIN)
