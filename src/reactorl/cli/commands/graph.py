@@ -8,7 +8,7 @@ import sys
 import warnings
 from pathlib import Path
 
-from reactorl.cli.support.errors import fail
+from reactorl.cli.support.errors import fail, reason
 
 DESCRIPTION = """\
 Draw the diagram of a program: its reactors, their reactions, and connections.
@@ -80,8 +80,7 @@ def command(args: argparse.Namespace) -> int:
     except DrawingError as error:
         return fail(error)
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        return fail(f"{error.filename or output}: {reason}", 1)
+        return fail(reason(error, output), 1)
 
 
 def _draw(args: argparse.Namespace, output: Path | None) -> int:

@@ -46,10 +46,11 @@ class Parser(argparse.ArgumentParser):
         """Return the usage line with ``[options]`` in place of each option."""
         if self.usage is not None:
             return self.format_usage()
-        formatter = self.formatter_class(prog=f"{self.prog} [options]")
-        positional = [a for a in self._actions if not a.option_strings]
-        formatter.add_usage(None, positional, [])
-        return formatter.format_help()
+        short = Parser(prog=f"{self.prog} [options]", add_help=False)
+        for action in self._actions:
+            if not action.option_strings:
+                short._add_action(action)
+        return short.format_usage()
 
 
 def suggest_option(option: str, known: list[str]) -> str:
