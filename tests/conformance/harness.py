@@ -133,8 +133,8 @@ def _header(text: str) -> list[str]:
 def _captured() -> Iterator[tuple[io.StringIO, io.StringIO]]:
     """Capture the output, and remove the modules that loading a program creates.
 
-    Modules of the same name are numbered, and the number would be part of the digests of
-    objects in a trace.
+    Modules of the same name are numbered, and the number would be part of the digests
+    of objects in a trace.
     """
     path, known = list(sys.path), set(sys.modules)
     out, err = io.StringIO(), io.StringIO()

@@ -71,7 +71,7 @@ def test_program_prints_the_expected_output(case: Conformance) -> None:
 
 
 @every_ending_program
-def test_any_number_of_workers_gives_the_same_output_and_trace(
+def test_output_and_trace_for_any_number_of_workers(
     case: Conformance,
 ) -> None:
     traces: list[Trace] = []
