@@ -20,12 +20,13 @@ if TYPE_CHECKING:
     from reactorl.rl.algorithms.torch import TorchAlgorithm
     from reactorl.rl.checkpoint.file import CheckpointError
     from reactorl.rl.envs.errors import EnvError, SharedStateError
-    from reactorl.rl.flow.algorithm import Algorithm, FlowError
-    from reactorl.rl.flow.flow import Flow, Run
+    from reactorl.rl.flow.algorithm import Algorithm, FlowError, Spaces
+    from reactorl.rl.flow.flow import Flow, FlowRun
     from reactorl.rl.flow.learner import Learner
+    from reactorl.rl.flow.multi_agent import MultiAgentFlow, MultiAgentIteration
     from reactorl.rl.flow.replay import Replay, ReplayConfig
     from reactorl.rl.flow.rollout import Rollout
-    from reactorl.rl.flow.task import Round
+    from reactorl.rl.flow.task import Iteration
     from reactorl.rl.flow.trajectory import Episode, Trajectory
     from reactorl.rl.multi_agent.inference import Match, MatchRun
     from reactorl.rl.multi_agent.pettingzoo import ParallelRunner
@@ -50,21 +51,24 @@ __all__ = [
     "Episode",
     "Flow",
     "FlowError",
+    "FlowRun",
     "FrameStack",
+    "Iteration",
     "Learner",
     "Match",
     "MatchRun",
+    "MultiAgentFlow",
+    "MultiAgentIteration",
     "ParallelRunner",
     "ParallelVectorEnv",
     "QLearning",
     "Replay",
     "ReplayConfig",
     "Rollout",
-    "Round",
-    "Run",
     "RunError",
     "SB3VecEnv",
     "SharedStateError",
+    "Spaces",
     "TorchAlgorithm",
     "Trajectory",
     "VectorEnv",
@@ -85,12 +89,13 @@ _MODULES: Final = {
     "algorithms.torch": ["TorchAlgorithm"],
     "checkpoint.file": ["CheckpointError"],
     "envs.errors": ["EnvError", "SharedStateError"],
-    "flow.algorithm": ["Algorithm", "FlowError"],
-    "flow.flow": ["Flow", "Run"],
+    "flow.algorithm": ["Algorithm", "FlowError", "Spaces"],
+    "flow.flow": ["Flow", "FlowRun"],
+    "flow.multi_agent": ["MultiAgentFlow", "MultiAgentIteration"],
     "flow.learner": ["Learner"],
     "flow.replay": ["Replay", "ReplayConfig"],
     "flow.rollout": ["Rollout"],
-    "flow.task": ["Round"],
+    "flow.task": ["Iteration"],
     "flow.trajectory": ["Episode", "Trajectory"],
     "multi_agent.inference": ["Match", "MatchRun"],
     "multi_agent.pettingzoo": ["ParallelRunner"],

@@ -129,7 +129,7 @@ class Examined(EnvBlock):
 
     def advance(self, weights: Weights, tag: str) -> list[tuple[int, Episode]]:
         """Do the best step in each; return the episodes that ended, and whose."""
-        actions = self._algorithm.act_best(weights, self.observations())
+        actions = self._algorithm.act_greedy(weights, self.observations())
         return [(ended.who, ended.episode) for ended in self.step(actions, tag)]
 
 

@@ -16,7 +16,7 @@ from reactorl.rl.flow.trajectory import Episode
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from reactorl.rl.checkpoint.registry import Data, Records
+    from reactorl.rl.checkpoint.registry import Data, StateRegistry
     from reactorl.rl.flow.algorithm import Weights
 
 
@@ -46,14 +46,14 @@ class Judged(Protocol):
 class Evaluated:
     """What an evaluation came to."""
 
-    round: int
+    iteration: int
     """Whose weights they were."""
     episodes: tuple[Episode, ...]
 
     @property
     def mean(self) -> float:
-        """The mean score."""
-        return sum(e.score for e in self.episodes) / len(self.episodes)
+        """The mean episode return."""
+        return sum(e.episode_return for e in self.episodes) / len(self.episodes)
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class EvaluationPlan:
         seed: Of the first environment; others have the next ones.
         make: Makes them.
         weights: To begin with.
-        records: What is known of an earlier run.
+        registry: What is known of an earlier run.
     """
 
     every: int
@@ -79,13 +79,13 @@ class EvaluationPlan:
     seed: int
     make: Callable[[], Judged] = field(repr=False)
     weights: Weights = field(repr=False)
-    records: Records = field(repr=False)
+    registry: StateRegistry = field(repr=False)
 
 
 class Evaluation(Reactor):
     """Evaluates weights; says the result at the tag at which the last episode ends."""
 
-    round = Input[int]()
+    iteration = Input[int]()
     weights = Input[Any]()
     result = Output[Evaluated]()
 
@@ -103,7 +103,7 @@ class Evaluation(Reactor):
         """Make the environments."""
         plan = self.plan
         self.envs = plan.make()
-        saved = plan.records.enter(self.name, self)
+        saved = plan.registry.enter(self.name, self)
         if saved is not None:
             self._load(saved)
 
@@ -112,10 +112,10 @@ class Evaluation(Reactor):
         """Evaluate these when the next evaluation begins."""
         self.latest = self.weights.value
 
-    @reaction(round, effects=[result])
+    @reaction(iteration, effects=[result])
     def go_on(self) -> None:
         """Begin an evaluation when it is time, and do some steps of it."""
-        number = self.round.value
+        number = self.iteration.value
         if not self.begun and number % self.plan.every == 0:
             self._begin(number)
         if self.begun:

@@ -13,7 +13,7 @@ from reactorl.rl.flow.env_block import EnvBlock
 from reactorl.rl.flow.trajectory import Columns, Trajectory
 
 if TYPE_CHECKING:
-    from reactorl.rl.checkpoint.registry import Data, Records
+    from reactorl.rl.checkpoint.registry import Data, StateRegistry
     from reactorl.rl.envs.factory import Maker
     from reactorl.rl.flow.algorithm import Algorithm, Spaces, Weights
     from reactorl.rl.flow.trajectory import Episode
@@ -28,14 +28,14 @@ class RolloutPlan:
     algorithm: Algorithm
     num_envs: int
     """Of each rollout."""
-    steps: int
-    """Of each environment, in a round."""
-    rounds: int
+    num_steps: int
+    """Of each environment, in an iteration."""
+    iterations: int
     """How many there will be: exploration depends on how much is left."""
     weights: Weights = field(repr=False)
     """To begin with."""
     env_seed: int
-    records: Records = field(repr=False)
+    registry: StateRegistry = field(repr=False)
 
 
 @public
@@ -45,7 +45,7 @@ class Rollout(Reactor):
     New weights count from the tag at which they arrive.
     """
 
-    round = Input[int]()
+    iteration = Input[int]()
     weights = Input[Any]()
     trajectory = Output[Trajectory]()
 
@@ -66,7 +66,7 @@ class Rollout(Reactor):
         self.envs = EnvBlock(plan.maker, plan.spaces, plan.num_envs)
         first = plan.env_seed + self.bank_index * plan.num_envs
         self.envs.reset(range(first, first + plan.num_envs))
-        saved = plan.records.enter(self.name, self)
+        saved = plan.registry.enter(self.name, self)
         if saved is not None:
             self._load(saved)
 
@@ -75,17 +75,17 @@ class Rollout(Reactor):
         """Act with these from now on."""
         self.current = self.weights.value
 
-    @reaction(round, effects=[trajectory])
+    @reaction(iteration, effects=[trajectory])
     def collect(self) -> None:
         """Step the environments, and send what came of it."""
         plan, envs = self.plan, self.envs
         assert envs is not None
-        progress = min(1.0, (self.round.value - 1) / plan.rounds)
+        progress = min(1.0, (self.iteration.value - 1) / plan.iterations)
         act, weights, random = plan.algorithm.act, self.current, self.np_random
         arrays, tag = envs.arrays, str(self.tag)
-        steps = Columns(plan.steps)
+        steps = Columns(plan.num_steps)
         episodes: list[Episode] = []
-        for _ in range(plan.steps):
+        for _ in range(plan.num_steps):
             observations = envs.observations()
             actions, extras = act(weights, observations, random, progress)
             steps.put("observations", observations)
@@ -115,7 +115,7 @@ class Rollout(Reactor):
             "weights": self.current,
             "random": random_state(self.np_random),
             "envs": self.envs.save(),
-            "sent": None if self.sent is None else self.sent.saved(),
+            "sent": None if self.sent is None else self.sent.serialize(),
             "sent_at": self.sent_at,
         }
 
@@ -123,7 +123,7 @@ class Rollout(Reactor):
         assert self.envs is not None
         self.current = saved["weights"]
         if saved["sent"] is not None:  # for whoever saves before the next round
-            self.sent = Trajectory.restored(saved["sent"])
+            self.sent = Trajectory.deserialize(saved["sent"])
             self.sent_at = saved["sent_at"]
         set_random_state(self.np_random, saved["random"])
         self.envs.load(saved["envs"])

@@ -28,7 +28,7 @@ from reactorl.rl.multi_agent.envs import AgentsEnv, Played
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reactorl.rl.checkpoint.registry import Data, Records
+    from reactorl.rl.checkpoint.registry import Data, StateRegistry
     from reactorl.rl.flow.algorithm import Spaces
     from reactorl.rl.multi_agent.vector import Maker
 
@@ -47,7 +47,7 @@ class WorldPlan:
     cast: Mapping[Any, Spaces]
     seed: int
     """Environment k is reset with this and k first, and with none afterwards."""
-    records: Records
+    registry: StateRegistry
 
 
 class World(Reactor):
@@ -74,7 +74,7 @@ class World(Reactor):
         plan = self.plan
         self.env = AgentsEnv(self.bank_index, plan.maker, plan.cast)
         self.env.begin(plan.seed + self.bank_index)
-        saved = plan.records.enter(self.name, self)
+        saved = plan.registry.enter(self.name, self)
         if saved is not None:
             self.env.load(saved)
 

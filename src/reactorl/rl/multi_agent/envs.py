@@ -199,7 +199,7 @@ def best_actions(
         there = [k for k, env in enumerate(envs) if agent in env.rows]
         if there:
             rows = np.stack([envs[k].rows[agent] for k in there])
-            actions = algorithm.act_best(known, rows)
+            actions = algorithm.act_greedy(known, rows)
             for k, action in zip(there, actions, strict=True):
                 chosen[k][agent] = action
     return chosen
