@@ -1,15 +1,15 @@
-# Everything a developer runs; `make help` lists the targets.
+# Commands for developers; `make help` lists the targets.
 #
-# Two virtual environments hold the package, each with its own interpreter:
-#   .venv/gil   the machine's CPython
+# The package is installed into two virtual environments, one per interpreter:
+#   .venv/gil   the system's CPython
 #   .venv/ft    free-threaded CPython 3.14t, found or built by tools/freethreaded_python.py
-# In both the package is installed in editable form: changes to Python code are live, and
-# the extension is built again when something in cpp/ has changed.
+# Both installations are editable: changes to Python code take effect immediately, and
+# the extensions are rebuilt when something in cpp/ has changed.
 #
 # Settings:
-#   PYTHON      the interpreter .venv/gil is made from
-#   FT_PYTHON   the interpreter .venv/ft is made from, instead of looking for one
-#   ARGS        further arguments for pytest, the benchmarks or the training
+#   PYTHON      interpreter for .venv/gil
+#   FT_PYTHON   interpreter for .venv/ft; found or built if empty
+#   ARGS        additional arguments for pytest, the benchmarks or the training
 #   PGO=1       benchmark with an optimized build of 3.14t (.venv/ft-pgo)
 
 PYTHON ?= python3
@@ -30,10 +30,10 @@ help: ## List the targets
 # --- Tests --------------------------------------------------------------------------
 
 .PHONY: test test-cpp test-gil test-ft test-slow system-packages sanitize
-# The two Pythons are tested at the same time: most tests use one core. A shell ignores
-# Ctrl-C for what it runs in the background, and some tests press it.
-test: system-packages test-cpp .venv/gil/.built .venv/ft/.built ## Run all tests, on both kinds of Python
-	@mkdir -p build; echo "Both Pythons are tested at once; what 3.14t says comes second."; \
+# The two Pythons are tested concurrently: most tests use one core. A shell makes its
+# background jobs ignore SIGINT, and some tests send it; so the default is restored.
+test: system-packages test-cpp .venv/gil/.built .venv/ft/.built ## Run all tests on both Pythons
+	@mkdir -p build; echo "Testing both Pythons concurrently; the output of 3.14t follows at the end."; \
 	env --default-signal=INT .venv/ft/bin/python -m pytest $(ARGS) \
 	  > build/test-ft.log 2>&1 & ft=$$!; \
 	trap 'kill $$ft 2>/dev/null || true' INT TERM; \
@@ -41,17 +41,17 @@ test: system-packages test-cpp .venv/gil/.built .venv/ft/.built ## Run all tests
 	free=0; wait $$ft || free=$$?; cat build/test-ft.log; \
 	exit $$(( gil ? gil : free ))
 
-test-gil: system-packages .venv/gil/.built ## Run the Python tests on the machine's CPython
+test-gil: system-packages .venv/gil/.built ## Run the Python tests on the system's CPython
 	.venv/gil/bin/python -m pytest $(ARGS)
 
 test-ft: system-packages .venv/ft/.built ## Run the Python tests on free-threaded CPython
 	.venv/ft/bin/python -m pytest $(ARGS)
 
-test-slow: .venv/gil/.built .venv/ft/.built ## Train to the stated returns, and soak; takes an hour
+test-slow: .venv/gil/.built .venv/ft/.built ## Run the slow tests (train to stated returns, soak); an hour
 	.venv/gil/bin/python -m pytest -m slow --timeout 3600 $(ARGS)
 	.venv/ft/bin/python -m pytest -m slow --timeout 3600 $(ARGS)
 
-system-packages: ## Install a browser, Graphviz and shells for tests, if it can be done
+system-packages: ## Install a browser, Graphviz and shells for the tests, if possible
 	@$(PYTHON) tools/system_packages.py
 
 comma := ,
@@ -69,8 +69,8 @@ endef
 test-cpp: .venv/gil/.deps ## Run the C++ tests
 	$(call cpp_tests,build/cpp)
 
-# ThreadSanitizer's fixed memory layout clashes with much address randomisation, which
-# some kernels use; `setarch -R` turns it off where that is permitted.
+# ThreadSanitizer's fixed memory layout conflicts with the address randomization of some
+# kernels; `setarch -R` disables it where that is permitted.
 sanitize: .venv/gil/.deps ## Run the C++ tests under the sanitizers
 	$(call cpp_tests,build/tsan,-DREACTORL_SANITIZE=thread \
 	  -DCMAKE_BUILD_TYPE=RelWithDebInfo,$(shell setarch -R true 2>/dev/null && echo setarch -R))
@@ -88,12 +88,12 @@ lint: .venv/lint/.deps ## Check style, types and formatting
 	.venv/lint/bin/mypy
 	.venv/lint/bin/clang-format --dry-run --Werror $(CPP_FILES)
 
-format: .venv/lint/.deps ## Format all code, and fix what can be fixed
+format: .venv/lint/.deps ## Format all code and apply automatic fixes
 	.venv/lint/bin/ruff check --fix-only
 	.venv/lint/bin/ruff format
 	.venv/lint/bin/clang-format -i $(CPP_FILES)
 
-stubs: .venv/gil/.built ## Generate the extensions' type stubs anew
+stubs: .venv/gil/.built ## Regenerate the type stubs of the extensions
 	.venv/gil/bin/python -m nanobind.stubgen -m reactorl._core -p cpp/bind/stub.pat \
 	  -o src/reactorl/_core.pyi
 	for name in envs._stepping wrappers._resize; do \
@@ -104,12 +104,12 @@ stubs: .venv/gil/.built ## Generate the extensions' type stubs anew
 grammar: .venv/gil/.deps ## Generate the LALR tables of the LF grammar
 	.venv/gil/bin/python tools/lf_grammar.py
 
-# --- Things worth seeing ------------------------------------------------------------
+# --- Training and benchmarks --------------------------------------------------------
 
 FT_BENCH := $(if $(PGO),ft-pgo,ft)
 
 .PHONY: train bench bench-runtime bench-lf bench-vector bench-training bench-atari
-train: .venv/gil/.built ## Train DQN on CartPole-v1, and say where to look
+train: .venv/gil/.built ## Train DQN on CartPole-v1, and print where the results are
 	.venv/gil/bin/python -m reactorl train dqn --env-id CartPole-v1 --num-envs 16 \
 	  --seed 1 --workers 2 $(ARGS)
 
@@ -124,7 +124,7 @@ bench-lf: .venv/gil/.bench .venv/$(FT_BENCH)/.bench ## Measure the LF front end
 	.venv/gil/bin/python -m benchmarks.lf --gil $(CURDIR)/.venv/gil/bin/python \
 	  --ft $(CURDIR)/.venv/$(FT_BENCH)/bin/python $(ARGS)
 
-# Up to 3.13 the machine's CPython has Atari already, for the tests.
+# Up to 3.13, .venv/gil already has Atari for the tests.
 bench-vector: .venv/gil/.bench .venv/gil/.atari .venv/$(FT_BENCH)/.bench .venv/$(FT_BENCH)/.atari ## Compare the vector environment with Gymnasium's
 	.venv/gil/bin/python -m benchmarks.vector --gil $(CURDIR)/.venv/gil/bin/python \
 	  --ft $(CURDIR)/.venv/$(FT_BENCH)/bin/python $(ARGS)
@@ -141,11 +141,11 @@ bench-training: .venv/gil/.bench .venv/$(FT_BENCH)/.bench ## Compare training fl
 .PHONY: atari-ft atari-gil
 atari-ft: .venv/$(FT_BENCH)/.atari ## Install Atari for free-threaded CPython
 
-atari-gil: .venv/gil/.atari ## Install Atari for the machine's CPython
+atari-gil: .venv/gil/.atari ## Install Atari for the system's CPython
 
 # --- Documentation ------------------------------------------------------------------
 
-# The theme's authors announce their next project in every build.
+# Silences the theme's announcement of its successor.
 MKDOCS = NO_MKDOCS_2_WARNING=1 .venv/docs/bin/mkdocs
 
 .PHONY: docs docs-serve docs-pictures
@@ -153,22 +153,22 @@ docs: .venv/docs/.deps ## Build the documentation in build/site; warnings are er
 	$(MKDOCS) build --strict
 	@echo "The documentation is in build/site/index.html."
 
-docs-serve: .venv/docs/.deps ## Show the documentation in a browser while you write
+docs-serve: .venv/docs/.deps ## Serve the documentation and rebuild it on changes
 	$(MKDOCS) serve
 
-docs-pictures: .venv/gil/.built ## Draw the documentation's pictures anew (needs Graphviz)
+docs-pictures: .venv/gil/.built ## Redraw the diagrams of the documentation (needs Graphviz)
 	.venv/gil/bin/python tools/docs_pictures.py
 
 # --- Environments -------------------------------------------------------------------
 #
-# Stamp files in each environment say what has been done there:
-#   .python  the environment is complete, though empty
-#   .deps    what building, testing or checking needs is installed
+# Stamp files in each environment record its state:
+#   .python  the virtual environment exists
+#   .deps    dependencies for building, testing or linting are installed
 #   .built   the package is installed
-#   .bench   what the benchmarks compare with is installed
-#   .atari   ale-py is installed, built from source where it has to be
+#   .bench   dependencies of the benchmarks are installed
+#   .atari   ale-py is installed, built from source where there is no wheel
 
-# An environment whose interpreter has gone is of no use.
+# Remove environments whose interpreter no longer exists.
 $(shell for venv in .venv/*/; do [ -x "$$venv/bin/python" ] || rm -rf "$$venv"; done)
 
 PACKAGE_VENVS := gil ft ft-pgo
@@ -176,7 +176,7 @@ PIP_INSTALL = .venv/$*/bin/python -m pip install -qq --disable-pip-version-check
 
 .venv/gil/.python .venv/lint/.python .venv/docs/.python:
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or \
-	  sys.exit(f"Python 3.11 or later is needed; $(PYTHON) is {sys.version}")'
+	  sys.exit(f"PYTHON must be 3.11 or later, got $(PYTHON): {sys.version}")'
 	$(PYTHON) -m venv --clear $(@D)
 	@touch $@
 
@@ -204,7 +204,7 @@ $(PACKAGE_VENVS:%=.venv/%/.deps): .venv/%/.deps: pyproject.toml .venv/%/.python
 	$(PIP_INSTALL) --group docs
 	@touch $@
 
-# Directories are among the prerequisites: they change when a file is added or removed.
+# Directories are prerequisites, too: they change when a file is added or removed.
 $(PACKAGE_VENVS:%=.venv/%/.built): .venv/%/.built: \
     .venv/%/.deps CMakeLists.txt $(shell find cpp/include cpp/src cpp/bind cpp/rl) \
     $(shell find src -type d -not -name __pycache__)
@@ -216,7 +216,7 @@ $(PACKAGE_VENVS:%=.venv/%/.bench): .venv/%/.bench: .venv/%/.built
 	$(PIP_INSTALL) --group bench
 	@touch $@
 
-# The tool needs what .deps installs, and nothing of it changes with that.
+# Order-only: the tool needs .deps, but its result does not depend on their versions.
 .venv/ft/.atari .venv/ft-pgo/.atari: .venv/%/.atari: \
     tools/ale_wheel.py .venv/%/.python | .venv/%/.deps
 	@$(PYTHON) tools/ale_wheel.py .venv/$*/bin/python
@@ -227,6 +227,6 @@ $(PACKAGE_VENVS:%=.venv/%/.bench): .venv/%/.bench: .venv/%/.built
 	@touch $@
 
 .PHONY: clean
-clean: ## Remove everything that make has made here
+clean: ## Remove everything that make created here
 	rm -rf .venv build .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Install ale-py, the Atari emulator, where there is no wheel of it to download.
+"""Install ale-py, the Atari emulator, where it has no wheel to download.
 
-That is so for free-threaded CPython. It is built from source once per user: the wheel
-is kept in the cache and serves every environment after that. Left out are its window
-and sound (SDL) and its own vector environments (OpenCV); games and ROMs are there.
+Free-threaded CPython has none. ale-py is built from source once per user; the wheel is
+cached and reused for other virtual environments. The build omits ale-py's window and
+sound (SDL) and its own vector environments (OpenCV); it includes all games and ROMs.
 
-Standard library only. The environment that it installs into has to have what the
-dependency group ``build`` of pyproject.toml names.
+Standard library only. The target environment must have the dependency group ``build``
+of pyproject.toml installed.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 VERSION = "0.12.1"
-CORE_MINUTES = 3.0  # what a build takes, for the estimate
-UNITS = 183  # how many files it compiles, about
+CORE_MINUTES = 3.0  # duration of a build, for the estimate
+UNITS = 183  # approximate number of compiled files, for the progress
 SWITCHES = ("SDL_SUPPORT", "BUILD_VECTOR_LIB", "BUILD_VECTOR_XLA_LIB")  # all off
 HEADERS = {"zlib.h": "zlib1g-dev"}
 INSTALL_TIMEOUT = 300.0  # seconds
@@ -69,7 +69,7 @@ if is_gil_enabled() != before:
 
 
 def install(python: Path, root: Path) -> None:
-    """Have ale-py in the environment of ``python``, built if it is not in the cache.
+    """Install ale-py into the environment of ``python``; build it if not cached.
 
     Raises:
         Unavailable: It cannot be built or does not work; the message says why.
@@ -84,13 +84,13 @@ def install(python: Path, root: Path) -> None:
     if packages := missing_packages(("g++",), HEADERS):
         fail(f"first run: apt-get install {' '.join(packages)}")
     with locked(root) as lock:
-        # Somebody else may have built it while this process waited for the lock.
+        # Another process may have built it while this one waited for the lock.
         if not from_cache(root, name, python):
             put(build(python, root, lock), python)
 
 
 def from_cache(root: Path, name: str, python: Path) -> bool:
-    """Install what an earlier run built; returns whether there was one that works."""
+    """Install a cached wheel; return whether there was one that works."""
     for wheel in sorted(root.glob(name)):
         try:
             put(wheel, python)
@@ -102,7 +102,7 @@ def from_cache(root: Path, name: str, python: Path) -> bool:
 
 
 def put(wheel: Path, python: Path) -> None:
-    """Install a wheel and see that it works."""
+    """Install a wheel and check that it works."""
     say(f"Installing {wheel}")
     options = ("--quiet", "--disable-pip-version-check", "--force-reinstall")
     pip = (python, "-m", "pip", "install", *options, "--no-deps", wheel)
@@ -111,7 +111,7 @@ def put(wheel: Path, python: Path) -> None:
 
 
 def build(python: Path, root: Path, lock: int) -> Path:
-    """Build the wheel and put it into the cache, whole or not at all."""
+    """Build the wheel and move it into the cache atomically."""
     jobs = len(os.sched_getaffinity(0))
     cores = "1 core" if jobs == 1 else f"{jobs} cores"
     say(
@@ -139,8 +139,8 @@ def build(python: Path, root: Path, lock: int) -> Path:
 
 
 def command(python: Path, directory: str) -> list[str]:
-    """Return what builds the wheel in a directory."""
-    # Isolation would fetch JAX, which only a part that is left out needs.
+    """Return the command that builds the wheel in a directory."""
+    # Isolation would fetch JAX, which is needed only by a part that we omit.
     options = ["--no-deps", "--no-build-isolation", "--no-cache-dir", "--verbose"]
     switches = [f"-D{switch}=OFF" for switch in SWITCHES]
     return [
@@ -152,7 +152,7 @@ def command(python: Path, directory: str) -> list[str]:
 
 
 def first_error(log: str) -> str:
-    """Return the lines in which CMake, the compiler or pip first says what is wrong."""
+    """Return the lines of the first error of CMake, the compiler or pip."""
     lines = log.splitlines()
     for sign in ("CMake Error", "error:", "ERROR:"):
         for number, line in enumerate(lines):
@@ -165,25 +165,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit status."""
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("python", type=Path, help="the environment's interpreter")
+    parser.add_argument("python", type=Path, help="interpreter of the environment")
     parser.add_argument(
         "--cache",
         type=Path,
         default=home / "reactorl" / "wheels",
         metavar="DIR",
-        help="where the wheel is kept (%(default)s)",
+        help="cache directory for the wheel (%(default)s)",
     )
     options = parser.parse_args(arguments)
     for signum in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(signum, interrupt)
     try:
-        # Not resolved: the link in an environment is what makes it one.
+        # Not resolved: the symbolic link identifies the virtual environment.
         install(options.python.absolute(), options.cache.resolve())
     except (Unavailable, OSError) as error:
         say(f"ale-py cannot be installed: {error}")
         return 1
     except KeyboardInterrupt:
-        say("Interrupted: nothing unfinished is kept, run it again to start anew.")
+        say("Interrupted; the unfinished build was removed. Run again to start over.")
         return 130
     return 0
 

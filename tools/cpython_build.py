@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A free-threaded CPython 3.14, built from Debian's source package into a cache.
+"""Builds a free-threaded CPython 3.14 from Debian's source package into a cache.
 
-A build becomes visible by one rename, so the cache never holds half of one. A lock lets
-one process build while others wait.
+A finished build is renamed into place, so the cache never holds an incomplete one. A
+lock lets one process build while others wait.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 EXECUTABLE = "python3.14t"
-CORE_MINUTES, OPTIMIZED_CORE_MINUTES = 10, 40  # what a build takes, for the estimate
+CORE_MINUTES, OPTIMIZED_CORE_MINUTES = 10, 40  # duration of a build, for the estimate
 
 RELEASES = {  # version: sha256 of Debian's archive; tried in this order
     "3.14.7": "3b48dac8fb59f62eaa67ac83c1eb12bda1b7a08406dd286e252c11a66be27f81",
@@ -39,7 +39,7 @@ RELEASES = {  # version: sha256 of Debian's archive; tried in this order
     "3.14.4": "d923c51303e38e249136fc1bdf3568d56ecb03214efdef48516176d3d7faaef8",
 }
 
-# What CPython is built against, and the Debian package that has it.
+# Headers that CPython needs, and the Debian packages that contain them.
 HEADERS = {
     "openssl/ssl.h": "libssl-dev",
     "ffi.h": "libffi-dev",
@@ -50,7 +50,7 @@ HEADERS = {
     "readline/readline.h": "libreadline-dev",
 }
 
-# Run by a candidate: fails where a module that pip or NumPy needs is missing.
+# Run by a candidate: fails if a module that pip or NumPy needs is missing.
 PROBE = """
 import ctypes, ensurepip, json, ssl, sys, sysconfig, venv, zlib
 var = sysconfig.get_config_var
@@ -63,11 +63,11 @@ print(json.dumps({
 
 
 class Unavailable(Exception):
-    """One way to an interpreter is closed; the message says why."""
+    """One way to get an interpreter failed; the message gives the reason."""
 
 
 def fail(reason: str) -> NoReturn:
-    """Close the way that is being tried."""
+    """Raise ``Unavailable``."""
     raise Unavailable(reason)
 
 
@@ -85,11 +85,11 @@ class Cache:
 
 
 def say(message: str) -> None:
-    """Show one line on stderr."""
+    """Print one line on stderr."""
     print(message, file=sys.stderr, flush=True)
 
 
-# --- Judging a candidate --------------------------------------------------------------
+# --- Checking a candidate -------------------------------------------------------------
 
 
 def call(command: Sequence[str | Path], *, given: str = "", timeout: float = 60) -> str:
@@ -113,7 +113,7 @@ def call(command: Sequence[str | Path], *, given: str = "", timeout: float = 60)
     except OSError as error:
         fail(f"`{name}` does not start: {error.strerror}")
     if result.returncode != 0:
-        # The first line says what failed; tools that chain causes end with the root.
+        # The first line names the failure; tools that chain causes end with the root.
         lines = [line.strip() for line in result.stderr.splitlines() if line.strip()]
         reason = "; ".join(dict.fromkeys([*lines[:1], *lines[-1:]]))
         fail(reason or f"`{name}` failed with status {result.returncode}")
@@ -145,7 +145,7 @@ def check(python: Path, *, optimize: bool = False) -> Path:
 
 
 def from_cache(cache: Cache) -> Path:
-    """Take what an earlier run built."""
+    """Return the interpreter that an earlier run built."""
     for version in RELEASES:
         python = cache.prefix(version) / "bin" / EXECUTABLE
         if python.exists():
@@ -154,7 +154,7 @@ def from_cache(cache: Cache) -> Path:
 
 
 def from_source(cache: Cache) -> Path:
-    """Build one from Debian's source package, or wait for who is building already."""
+    """Build one from Debian's source package, or wait for a build in progress."""
     if packages := missing_packages():
         fail(f"first run: apt-get install {' '.join(packages)}")
     mirrors = debian_mirrors()
@@ -171,17 +171,17 @@ def from_source(cache: Cache) -> Path:
 
 @contextlib.contextmanager
 def locked(root: Path) -> Iterator[int]:
-    """Hold the cache's lock, waiting for it; gives the lock's file descriptor.
+    """Acquire the cache's lock, waiting if necessary; yield its file descriptor.
 
-    Whoever inherits the descriptor holds the lock too. The build hands it to its
-    children, so nobody starts a second build while an orphan of a killed one runs.
+    A process that inherits the descriptor holds the lock, too. The build passes it to
+    its children, so no second build starts while orphans of a killed one are running.
     """
     root.mkdir(parents=True, exist_ok=True)
     with (root / "lock").open("a") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            say(f"Another process is at work in {root}; waiting for it to finish.")
+            say(f"Another process is building in {root}; waiting for it to finish.")
             fcntl.flock(file, fcntl.LOCK_EX)
         yield file.fileno()
 
@@ -189,11 +189,11 @@ def locked(root: Path) -> Iterator[int]:
 def missing_packages(
     tools: Sequence[str] = ("gcc", "make"), headers: Mapping[str, str] | None = None
 ) -> list[str]:
-    """Debian packages without which something cannot be built completely.
+    """Return the Debian packages that a build needs and that are not installed.
 
     Args:
-        tools: Programs that are in packages of that name; the first is the compiler.
-        headers: What it has to find, and the package that has it; None: CPython's.
+        tools: Programs whose packages have the same names; the first is the compiler.
+        headers: Required headers and their packages; None: those of CPython.
     """
     missing = [tool for tool in tools if shutil.which(tool) is None]
     compiler = tools[0]
@@ -208,7 +208,7 @@ def missing_packages(
 
 
 def debian_mirrors() -> list[str]:
-    """The mirrors apt is configured with, each ending in a slash."""
+    """Return apt's configured mirrors, each ending in a slash."""
     uris = call(["apt-get", "indextargets", "--format", "$(REPO_URI)"]).split()
     usable = [uri.rstrip("/") + "/" for uri in uris if uri.startswith(("http", "file"))]
     if not usable:
@@ -231,10 +231,10 @@ def download_any(mirrors: Sequence[str], directory: Path) -> tuple[str, Path]:
 
 
 def download(url: str, sha256: str, directory: Path) -> Path:
-    """Fetch ``url`` into ``directory``; what does not match ``sha256`` is not kept.
+    """Fetch ``url`` into ``directory`` and verify its ``sha256``.
 
-    Under its own name a file is complete and verified: it is written under another one
-    and renamed at the end.
+    The file is written under a temporary name and renamed when it is complete and
+    verified.
     """
     target = directory / url.rpartition("/")[2]
     if target.exists() and digest(target) == sha256:
@@ -266,7 +266,7 @@ def digest(path: Path) -> str:
 
 
 def build(version: str, archive: Path, cache: Cache, lock: int) -> Path:
-    """Build ``version`` and put it in its place in the cache, whole or not at all."""
+    """Build ``version`` and move it into the cache atomically."""
     prefix = cache.prefix(version)
     jobs = len(os.sched_getaffinity(0))
     minutes = (OPTIMIZED_CORE_MINUTES if cache.optimize else CORE_MINUTES) / jobs
@@ -274,7 +274,7 @@ def build(version: str, archive: Path, cache: Cache, lock: int) -> Path:
         f"Building free-threaded CPython {version} into {prefix}\n"
         f"This happens once and takes about {minutes:.0f} minutes on {jobs} cores."
     )
-    # pip is left out: every environment made with this interpreter gets its own.
+    # pip is omitted: every virtual environment gets its own.
     # The profile of an optimized build comes from running the test suite.
     kind = "--enable-optimizations" if cache.optimize else "--disable-test-modules"
     options = (
@@ -325,7 +325,7 @@ class Progress:
         self._step = ""
 
     def show(self, step: str, done: str = "") -> None:
-        """Say which step runs, how much of it is done, and the time since the start."""
+        """Show the current step, its progress and the time since the start."""
         now = time.monotonic()
         minutes, seconds = divmod(int(now - self._begin), 60)
         line = f"  {minutes}:{seconds:02}  {step} {done}"
@@ -337,14 +337,14 @@ class Progress:
         self._step = step
 
     def close(self) -> None:
-        """Leave the live line."""
+        """End the live line."""
         if self._live:
             say("")
 
 
 @dataclass(frozen=True)
 class Runner:
-    """Runs the commands of a build, showing how far they are."""
+    """Runs the commands of a build and shows their progress."""
 
     directory: Path
     log: Path
@@ -357,12 +357,12 @@ class Runner:
         """Run ``command``; its children die with it if this process is interrupted.
 
         Args:
-            name: What to show.
-            command: What to run.
-            units: About how many files it compiles.
-            mark: What its output has once for each of these.
+            name: Name of the step, for the progress.
+            command: Command to run.
+            units: Approximate number of files it compiles.
+            mark: Text that its output contains once per compiled file.
         """
-        # An outer make's variables would tie an inner one to its jobs.
+        # Variables of an outer make would connect an inner one to its job server.
         outer = ("MAKE", "MFLAGS", "PYTHON")
         env = {k: v for k, v in os.environ.items() if not k.startswith(outer)}
         compiled = 0

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Print the path of a free-threaded CPython 3.14, getting one if there is none.
+"""Print the path of a free-threaded CPython 3.14, installing one if necessary.
 
-Tried in this order, the first that works is printed as the only line of stdout:
+These are tried in order; the first that works is printed as the only line of stdout:
 
 1. ``python3.14t`` on PATH
 2. an interpreter this script built before, in the per-user cache
@@ -38,19 +38,19 @@ from cpython_build import (
 
 UV_TIMEOUT = 300.0  # seconds for each step of uv; its own retries end sooner
 
-# --- The ways to an interpreter -------------------------------------------------------
+# --- Ways to get an interpreter -------------------------------------------------------
 
 
 def from_path(cache: Cache) -> Path:
-    """Take ``python3.14t`` from PATH."""
+    """Return ``python3.14t`` from PATH."""
     found = shutil.which(EXECUTABLE)
     if found is None:
-        fail("not there")
+        fail("not found")
     return check(Path(found), optimize=cache.optimize)
 
 
 def from_uv(cache: Cache) -> Path:
-    """Let uv download one of its interpreters, which are built with optimizations."""
+    """Download an interpreter with uv; those are built with optimizations."""
     uv = find_uv(cache)
     say("Asking uv for a free-threaded CPython 3.14.")
     install = [*uv, "python", "install", "--no-bin", "--no-progress", "3.14t"]
@@ -60,7 +60,7 @@ def from_uv(cache: Cache) -> Path:
 
 
 def find_uv(cache: Cache) -> list[str]:
-    """The command that runs uv, installed from PyPI into the cache if need be."""
+    """Return the command that runs uv; install it into the cache if necessary."""
     for candidate in (["uv"], [sys.executable, "-m", "uv"]):
         with contextlib.suppress(Unavailable):
             call([*candidate, "--version"])
@@ -102,8 +102,8 @@ def find(cache: Cache, ways: Iterable[tuple[str, Way]] = WAYS) -> Path:
             say(f"{name}: {error}")
     tried = "\n".join(failures)
     fail(
-        f"No free-threaded CPython 3.14 could be had. Tried:\n{tried}\n"
-        f"Mend one of these, or put a {EXECUTABLE} on PATH."
+        f"No free-threaded CPython 3.14 could be installed. Tried:\n{tried}\n"
+        f"Fix one of these, or put {EXECUTABLE} on PATH."
     )
 
 
@@ -111,7 +111,7 @@ def find(cache: Cache, ways: Iterable[tuple[str, Way]] = WAYS) -> Path:
 
 
 def interrupt(signum: int, _frame: object) -> None:
-    """Clean up as for Ctrl-C when asked to stop in another way."""
+    """Handle other signals like Ctrl-C, so that unfinished builds are removed."""
     raise KeyboardInterrupt(signal.Signals(signum).name)
 
 
@@ -122,14 +122,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--optimize",
         action="store_true",
-        help="insist on one built with --enable-optimizations (for benchmarks)",
+        help="require a build with --enable-optimizations (for benchmarks)",
     )
     parser.add_argument(
         "--cache",
         type=Path,
         default=home / "reactorl" / "python",
         metavar="DIR",
-        help="where builds are kept (%(default)s)",
+        help="cache directory for builds (%(default)s)",
     )
     options = parser.parse_args(arguments)
     for signum in (signal.SIGTERM, signal.SIGHUP):
@@ -140,7 +140,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         say(str(error))
         return 1
     except KeyboardInterrupt:
-        say("Interrupted: nothing unfinished is kept, run it again to start anew.")
+        say("Interrupted; the unfinished build was removed. Run again to start over.")
         return 130
     return 0
 

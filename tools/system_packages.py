@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Installs the programs that tests use: a browser, Graphviz, shells.
 
-They come from Debian's packages, so that is done only as root on a machine that has
-``apt-get``. Elsewhere it is said what is missing, and the tests that need it are
-skipped. Run by ``make test``; with ``NO_APT=1`` nothing is installed.
+They are Debian packages, so they are installed only as root and only if ``apt-get``
+exists. Otherwise the missing programs are listed, and tests that need them are skipped.
+Run by ``make test``; ``NO_APT=1`` disables the installation.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ import sys
 from typing import Final
 
 NEEDED: Final = {
-    "chromium": ("chromium", "fonts-dejavu-core"),  # without a font there is no text
+    "chromium": ("chromium", "fonts-dejavu-core"),  # text needs a font
     "dot": ("graphviz",),
-    "fish": ("fish",),  # completion is tried in every shell that it is for
+    "fish": ("fish",),  # completion is tested in every supported shell
     "zsh": ("zsh",),
 }
-"""What is to be found on the path, and the packages that have it."""
+"""Programs that must be on PATH, and the packages that contain them."""
 
 
 def missing() -> dict[str, tuple[str, ...]]:
-    """Return what is not installed, and the packages that have it."""
+    """Return the missing programs and the packages that contain them."""
     return {name: of for name, of in NEEDED.items() if shutil.which(name) is None}
 
 
 def main() -> int:
-    """Install what is missing; return the exit status."""
+    """Install the missing programs; return the exit status."""
     lacking = missing()
     if not lacking:
         return 0

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Registers and converts; decides nothing.
-#include <memory>
-#include <mutex>
 #include <tuple>
 
 #include <nanobind/nanobind.h>
@@ -22,60 +20,6 @@ using namespace nb::literals;
 
 namespace reactorl::bind {
 namespace {
-
-/// A plan, a host and a scheduler that live and end together.
-class Session {
- public:
-  Session(const Plan& plan, Options options)
-      : plan_(plan),
-        host_(std::make_unique<PythonHost>(plan.workers)),
-        scheduler_(std::make_unique<Scheduler>(plan_, options, *host_)) {
-    host_->scheduler = scheduler_.get();
-    scheduler_->set_context(host_.get());
-    serial_ = scheduler_->serial();
-  }
-  ~Session() { close(); }
-
-  [[nodiscard]] auto scheduler() const -> Scheduler& {
-    if (!scheduler_) throw std::runtime_error("the session is closed");
-    return *scheduler_;
-  }
-  [[nodiscard]] auto host() const -> PythonHost& { return *host_; }
-  [[nodiscard]] auto workers() const -> WorkerId { return plan_.workers; }
-  [[nodiscard]] auto reactions() const -> std::size_t { return plan_.reactions.size(); }
-  [[nodiscard]] auto serial() const -> std::uint64_t { return serial_; }
-  /// The slots that a driven step tells about.
-  std::vector<SlotId> outputs;
-
-  void schedule_physical(TriggerId trigger, Time extra, PyObject* value) {
-    // Only guards against the end of the run; held without calling into Python.
-    const std::lock_guard lock(gate_);
-    if (open_) scheduler_->schedule_physical(trigger, extra, Value::share(value));
-  }
-  void request_stop() {
-    const std::lock_guard lock(gate_);
-    if (open_) scheduler_->request_stop();
-  }
-  /// Ends threads and gives up all Python objects, so that no cycle stays behind.
-  void close() {
-    {
-      const std::lock_guard lock(gate_);
-      open_ = false;
-    }
-    if (!scheduler_) return;
-    scheduler_->dismiss();
-    host_->clear();
-    scheduler_.reset();
-  }
-
- private:
-  Plan plan_;
-  std::unique_ptr<PythonHost> host_;
-  std::unique_ptr<Scheduler> scheduler_;
-  std::mutex gate_;
-  bool open_ = true;  // guarded by gate_
-  std::uint64_t serial_ = 0;
-};
 
 using Ids = std::vector<std::uint32_t>;
 using Times = std::vector<Time>;
@@ -139,14 +83,16 @@ auto cpu_clocks(const Session& session) -> std::vector<std::int64_t> {
 
 auto cost_numbers(const Session& session) -> nb::bytes {
   std::vector<std::int64_t> numbers;
-  const Costs& costs = session.scheduler().costs();
-  for (ReactionId r = 0; r < session.reactions(); ++r) {
-    const Costs::Entry& e = costs.entry(r);
-    for (const std::uint64_t n : {e.runs.get(), e.measured.get() + e.waiting.get()}) {
-      numbers.push_back(static_cast<std::int64_t>(n));
+  numbers.reserve(3 * session.reactions());
+  session.read([&](const Scheduler& core) {
+    for (ReactionId r = 0; r < session.reactions(); ++r) {
+      const Costs::Entry& e = core.costs().entry(r);
+      for (const std::uint64_t n : {e.runs.get(), e.measured.get() + e.waiting.get()}) {
+        numbers.push_back(static_cast<std::int64_t>(n));
+      }
+      numbers.push_back(e.total.get() + e.waiting_total.get());
     }
-    numbers.push_back(e.total.get() + e.waiting_total.get());
-  }
+  });
   return as_bytes(numbers);
 }
 
@@ -173,6 +119,28 @@ auto timing_numbers(const Timings& timings) -> nb::tuple {
     add(tags, t.epoch, t.tag.time, t.tag.microstep, t.begin, t.end, t.lag);
   });
   return nb::make_tuple(as_bytes(sums), as_bytes(works), as_bytes(tags), invocations);
+}
+
+auto as_object(const Value& value) -> nb::object {
+  auto* object = static_cast<PyObject*>(value.get());
+  return object == nullptr ? nb::none() : nb::borrow(object);
+}
+
+auto step(Session& session, Time delay,
+          const std::vector<std::pair<std::uint32_t, nb::object>>& inputs) -> nb::tuple {
+  std::vector<std::pair<SlotId, Value>> values;
+  values.reserve(inputs.size());
+  for (const auto& [slot, value] : inputs) {
+    if (session.host().freeze_arrays && !freeze(value.ptr())) throw nb::python_error();
+    values.emplace_back(slot, Value::share(value.ptr()));
+  }
+  const Session::Stepped done = session.step(delay, std::move(values));
+  nb::list present;
+  for (const auto& [index, value] : done.present) {
+    present.append(nb::make_tuple(index, as_object(value)));
+  }
+  return nb::make_tuple(status_word(done.status), done.tag.time, done.tag.microstep,
+                        present);
 }
 
 auto steal(PyObject* object) -> nb::object {
@@ -208,6 +176,16 @@ NB_MODULE(_core, m) {
                 [](void* o) noexcept { Py_DECREF(static_cast<PyObject*>(o)); }};
   if (!add_view_types(m.ptr())) throw nb::python_error();
   nb::exception<PlanError>(m, "PlanError");
+  static PyObject* const busy =
+      PyErr_NewException("reactorl._core.SessionBusyError", PyExc_RuntimeError, nullptr);
+  m.attr("SessionBusyError") = nb::handle(busy);
+  nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const SessionBusy& error) {
+      PyErr_SetObject(busy, error.inside ? Py_True : Py_False);
+    }
+  });
 
   nb::class_<Plan>(m, "Plan", "A program as flat tables of ids.")
       .def(nb::init<>())
@@ -329,45 +307,18 @@ NB_MODULE(_core, m) {
             s.scheduler().stop_at({time, microstep});
           },
           "time"_a, "microstep"_a)
-      .def("start", [](Session& s) { return status_word(s.scheduler().start()); })
-      .def("run", [](Session& s) { return status_word(s.scheduler().run()); })
+      .def("start", [](Session& s) { return status_word(s.start()); })
+      .def("run", [](Session& s) { return status_word(s.run()); })
       .def(
           "set_outputs", [](Session& s, Ids slots) { s.outputs = std::move(slots); },
           "slots"_a, "Say once what every step is to tell about.")
       .def(
-          "step",
-          [](Session& s, Time delay,
-             const std::vector<std::pair<std::uint32_t, nb::object>>& inputs) {
-            std::vector<std::pair<SlotId, Value>> values;
-            values.reserve(inputs.size());
-            for (const auto& [slot, value] : inputs) {
-              if (s.host().freeze_arrays && !freeze(value.ptr())) {
-                throw nb::python_error();
-              }
-              values.emplace_back(slot, Value::share(value.ptr()));
-            }
-            Scheduler& scheduler = s.scheduler();
-            const Epoch before = scheduler.epoch();
-            const Tag at = delayed(scheduler.tag(), delay);
-            const Status status = scheduler.step(at, std::move(values));
-            nb::list present;
-            for (std::size_t i = 0; i < s.outputs.size(); ++i) {
-              const SlotId slot = s.outputs[i];
-              if (scheduler.set_in(slot) <= before) continue;
-              auto* v = static_cast<PyObject*>(scheduler.value(slot).get());
-              present.append(
-                  nb::make_tuple(i, v == nullptr ? nb::none() : nb::borrow(v)));
-            }
-            const Tag tag = scheduler.tag();
-            const Time time = tag.time - scheduler.clock().start_time();
-            return nb::make_tuple(status_word(status), time, tag.microstep, present);
-          },
-          "delay"_a, "inputs"_a,
+          "step", &step, "delay"_a, "inputs"_a,
           nb::sig("def step(self, delay: int, inputs: Sequence[tuple[int, object]]) -> "
                   "tuple[str, int, int, list[tuple[int, object]]]"),
           "Run the tag that is `delay` from the last one, with these inputs. Returns the "
           "status, the tag, and which of the outputs were set, with their values.")
-      .def("finish", [](Session& s) { return status_word(s.scheduler().finish()); })
+      .def("finish", [](Session& s) { return status_word(s.finish()); })
       .def(
           "failure",
           [](Session& s) {
@@ -381,12 +332,22 @@ NB_MODULE(_core, m) {
           "is first in the fixed order, with its reaction.")
       .def("tag",
            [](const Session& s) {
-             const Tag tag = s.scheduler().tag();
+             const Tag tag = s.read([](const Scheduler& core) { return core.tag(); });
              return std::pair(tag.time, tag.microstep);
            })
-      .def("start_time",
-           [](const Session& s) { return s.scheduler().clock().start_time(); })
-      .def("physical_time", [](const Session& s) { return s.scheduler().clock().now(); })
+      .def(
+          "start_time",
+          [](const Session& s) {
+            return s.read(
+                [](const Scheduler& core) { return core.clock().start_time(); });
+          },
+          "For any thread.")
+      .def(
+          "physical_time",
+          [](const Session& s) {
+            return s.read([](const Scheduler& core) { return core.clock().now(); });
+          },
+          "For any thread.")
       .def(
           "running",
           [](const Session& s) -> long {
@@ -424,20 +385,23 @@ NB_MODULE(_core, m) {
       .def(
           "value",
           [](const Session& s, std::uint32_t slot) -> nb::object {
-            auto* v = static_cast<PyObject*>(s.scheduler().value(slot).get());
-            return v == nullptr ? nb::none() : nb::borrow(v);
+            return as_object(s.scheduler().value(slot));
           },
           "slot"_a)
       .def(
           "counts",
           [](const Session& s) {
-            const Scheduler& core = s.scheduler();
-            return std::tuple(core.tags_run(), core.events_delivered(),
-                              core.phases_shared());
+            return s.read([](const Scheduler& core) {
+              return std::tuple(core.tags_run(), core.events_delivered(),
+                                core.phases_shared());
+            });
           },
           "Tags run, events delivered, tags whose work was shared. For any thread.")
       .def(
-          "reached", [](const Session& s) { return s.scheduler().reached(); },
+          "reached",
+          [](const Session& s) {
+            return s.read([](const Scheduler& core) { return core.reached(); });
+          },
           "When the latest tag was that is done, since the start. For any thread.")
       .def("cpu_clocks", &cpu_clocks,
            "Per worker the clock of its thread's processor time, 0 where there is none "
@@ -464,8 +428,7 @@ NB_MODULE(_core, m) {
           [](const Session& s) {
             nb::list list;
             for (const Value* value : s.scheduler().trace().values()) {
-              auto* object = static_cast<PyObject*>(value->get());
-              list.append(object == nullptr ? nb::none() : nb::borrow(object));
+              list.append(as_object(*value));
             }
             return list;
           },
@@ -484,6 +447,8 @@ NB_MODULE(_core, m) {
           "lag, longest lag, begin, end, then per kept tag number, time, microstep, "
           "begin, end, lag; "
           "per worker and kept invocation tag number, reaction, missed, begin, end.")
+      .def("reserve", &Session::reserve,
+           "Keep other threads out from now on, until `close`.")
       .def("close", &Session::close);
 
   m.def(

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "interpreter_exit.hpp"
 #include "raised.hpp"
 
 namespace reactorl::bind {
@@ -21,8 +22,10 @@ auto PythonHost::invoke(ReactionId reaction, bool missed) noexcept -> bool {
   PyObject* function = missed ? body.handler : body.function;
   if (function == nullptr) return true;  // a missed deadline without a handler
   PyObject* args[2] = {nullptr, body.self};
-  PyObject* result = PyObject_Vectorcall(function, args + 1,
-                                         1 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr);
+  PyObject* result = survives_interpreter_exit([&] {
+    return PyObject_Vectorcall(function, args + 1, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET,
+                               nullptr);
+  });
   if (result != nullptr) {
     Py_DECREF(result);
     return true;
@@ -34,18 +37,26 @@ auto PythonHost::invoke(ReactionId reaction, bool missed) noexcept -> bool {
 void PythonHost::keep_failure(ReactionId reaction) {
   const bool interrupt = PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) != 0;
   PyObject* exception = take_exception();
-  const std::lock_guard lock(mutex_);
+  PyObject* surplus = nullptr;
   if (interrupt) {
+    surplus = keep_interrupt(exception);
     scheduler->break_off();
-    if (interrupt_ == nullptr) {
-      interrupt_ = exception;
-      return;
-    }
-    Py_DECREF(exception);
-    return;
+  } else {
+    // The scheduler's levels order failures as they order everything else.
+    const std::pair key(scheduler->level(reaction), reaction);
+    const std::lock_guard lock(mutex_);
+    if (!failures_.emplace(key, exception).second) surplus = exception;
   }
-  // The scheduler's levels order failures as they order everything else.
-  failures_.emplace(std::pair(scheduler->level(reaction), reaction), exception);
+  // Released without the mutex: this frees frames, runs finalizers and may hand the GIL
+  // to a thread that then waits for the mutex.
+  Py_XDECREF(surplus);
+}
+
+auto PythonHost::keep_interrupt(PyObject* exception) -> PyObject* {
+  const std::lock_guard lock(mutex_);
+  if (interrupt_ != nullptr) return exception;
+  interrupt_ = exception;
+  return nullptr;
 }
 
 auto PythonHost::take_failure() -> std::pair<ReactionId, PyObject*> {
@@ -58,18 +69,18 @@ auto PythonHost::take_failure() -> std::pair<ReactionId, PyObject*> {
   return failure;
 }
 
-auto PythonHost::late(ReactionId reaction, Time due) noexcept -> bool {
+auto PythonHost::late(ReactionId reaction, Time due) noexcept -> Lateness {
   const bool late = scheduler->clock().now() > due;
-  if (late_hook == nullptr) return late;
+  if (late_hook == nullptr) return late ? Lateness::kLate : Lateness::kOnTime;
   PyObject* answer =
       PyObject_CallFunction(late_hook, "IO", reaction, late ? Py_True : Py_False);
   if (answer == nullptr) {
     keep_failure(reaction);
-    return late;
+    return Lateness::kFailed;
   }
   const bool result = answer == Py_True;
   Py_DECREF(answer);
-  return result;
+  return result ? Lateness::kLate : Lateness::kOnTime;
 }
 
 auto PythonHost::snapshot(const Value& value, const void* last) noexcept
@@ -84,7 +95,7 @@ auto PythonHost::snapshot(const Value& value, const void* last) noexcept
       PyErr_Clear();
     }
   }
-  if (keep == last) return std::nullopt;  // neither counted nor kept once more
+  if (keep == last) return std::nullopt;  // the trace has it already
   return Value::share(keep);
 }
 
@@ -96,7 +107,7 @@ auto PythonHost::described(PyObject* text, const void* last) noexcept
     Py_DECREF(text);
     return std::nullopt;
   }
-  PyObject* wrapped = PyTuple_Pack(1, text);  // told apart from a string value
+  PyObject* wrapped = PyTuple_Pack(1, text);  // distinguishes it from a string value
   Py_DECREF(text);
   return Value::adopt(wrapped);
 }
@@ -113,7 +124,7 @@ void PythonHost::delivered(TriggerId trigger, Tag tag, const Value& value) noexc
 
 void PythonHost::thread_begins(WorkerId worker) noexcept {
   threads_[worker].state = PyThreadState_New(PyInterpreterState_Main());
-  threads_[worker].ident = PyThread_get_thread_ident();
+  threads_[worker].ident.set(PyThread_get_thread_ident());
 #if defined(_POSIX_THREAD_CPUTIME) && _POSIX_THREAD_CPUTIME >= 0 && !defined(__APPLE__)
   clockid_t clock = 0;
   if (pthread_getcpuclockid(pthread_self(), &clock) == 0) threads_[worker].cpu.set(clock);
@@ -121,6 +132,7 @@ void PythonHost::thread_begins(WorkerId worker) noexcept {
 }
 
 void PythonHost::thread_ends(WorkerId worker) noexcept {
+  threads_[worker].ident.set(0);
   PyEval_RestoreThread(threads_[worker].state);
   PyThreadState_Clear(threads_[worker].state);
   PyThreadState_DeleteCurrent();
@@ -128,7 +140,7 @@ void PythonHost::thread_ends(WorkerId worker) noexcept {
 }
 
 void PythonHost::enter(WorkerId worker) noexcept {
-  PyEval_RestoreThread(threads_[worker].state);
+  survives_interpreter_exit([&] { PyEval_RestoreThread(threads_[worker].state); });
 }
 
 void PythonHost::leave(WorkerId worker) noexcept {
@@ -137,20 +149,18 @@ void PythonHost::leave(WorkerId worker) noexcept {
 
 auto PythonHost::poll() noexcept -> bool {
   if (PyErr_CheckSignals() == 0) return true;
-  PyObject* exception = take_exception();
-  const std::lock_guard lock(mutex_);
-  Py_XDECREF(std::exchange(interrupt_, exception));
+  // The first interrupt is the one that is raised. Released without the mutex.
+  Py_XDECREF(keep_interrupt(take_exception()));
   return false;
 }
 
 void PythonHost::hurry() noexcept {
-  // Python code in other threads ends at its next bytecode. Said again now and then,
-  // in case a body swallowed it.
+  // Python code in other threads ends at its next bytecode. Repeated now and then, in
+  // case a body catches the exception and continues.
   if (hurries_++ % 16 != 0) return;
   for (std::size_t w = 1; w < threads_.size(); ++w) {
-    if (threads_[w].state != nullptr) {
-      PyThreadState_SetAsyncExc(threads_[w].ident, PyExc_KeyboardInterrupt);
-    }
+    const unsigned long ident = threads_[w].ident.get();
+    if (ident != 0) PyThreadState_SetAsyncExc(ident, PyExc_KeyboardInterrupt);
   }
 }
 

@@ -35,7 +35,7 @@ class PythonHost final : public Host {
   ~PythonHost() override { clear(); }
 
   auto invoke(ReactionId reaction, bool missed) noexcept -> bool override;
-  auto late(ReactionId reaction, Time due) noexcept -> bool override;
+  auto late(ReactionId reaction, Time due) noexcept -> Lateness override;
   auto snapshot(const Value& value, const void* last) noexcept
       -> std::optional<Value> override;
   void delivered(TriggerId trigger, Tag tag, const Value& value) noexcept override;
@@ -70,18 +70,22 @@ class PythonHost final : public Host {
  private:
   struct Thread {
     PyThreadState* state = nullptr;
-    unsigned long ident = 0;
+    Counter<unsigned long> ident;  // 0: not started, or ended
     Counter<clockid_t> cpu;
   };
+  /// Keeps the raised exception as the failure of `reaction`.
   void keep_failure(ReactionId reaction);
+  /// Keeps `exception` unless there is an interrupt already. Returns what the caller must
+  /// release, or null.
+  [[nodiscard]] auto keep_interrupt(PyObject* exception) -> PyObject*;
   /// Takes over `text`.
   static auto described(PyObject* text, const void* last) noexcept
       -> std::optional<Value>;
 
   std::vector<Thread> threads_;
-  std::mutex mutex_;
+  std::mutex mutex_;  // never held while Python objects are released or code runs
   std::map<std::pair<LevelId, ReactionId>, PyObject*> failures_;  // guarded by mutex_
-  PyObject* interrupt_ = nullptr;
+  PyObject* interrupt_ = nullptr;                                 // guarded by mutex_
   unsigned hurries_ = 0;
 };
 

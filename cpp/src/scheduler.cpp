@@ -209,6 +209,7 @@ auto Scheduler::wait_for(Tag tag) -> bool {
 
 void Scheduler::begin_tag(Tag tag) {
   now_ = tag;
+  tag_.set(tag);
   if (timings_) {
     tag_began_ = Clock::ticks_now();
     lag_ = clock_.now() - tag.time;

@@ -203,9 +203,9 @@ void Scheduler::execute(Worker& worker, ReactionId reaction) {
   if (!skipped(reaction)) {
     const Reaction& plan = plan_.reactions[reaction];
     const Time deadline = deadlines_[reaction];
-    const bool missed =
-        deadline != kNoDeadline &&
-        (deadline == 0 || host_.late(reaction, add_time(now_.time, deadline)));
+    Lateness lateness = deadline == 0 ? Lateness::kLate : Lateness::kOnTime;
+    if (deadline > 0) lateness = host_.late(reaction, add_time(now_.time, deadline));
+    const bool missed = lateness == Lateness::kLate;
     const bool open = pool_ && pool_->is_open();
     // The last reaction of a tag has nobody beside it, however many could be: it says
     // nothing about sharing, and if it waits, a phase would seem not to have paid.
@@ -215,8 +215,10 @@ void Scheduler::execute(Worker& worker, ReactionId reaction) {
     if (solo) leave_phase(worker);
     worker.reaction = reaction;
     if (options_.trace) worker.notes.begin(trace_key(plan.level, reaction), missed);
-    bool ok = true;
-    if (plan.forward_from != kNone) {
+    bool ok = lateness != Lateness::kFailed;
+    if (!ok) {
+      // The host keeps the failure; the body does not run.
+    } else if (plan.forward_from != kNone) {
       // Another channel of the same multiport may have triggered it.
       if (present(plan.forward_from)) {
         set(worker, plan.forward_to, ports_.value(plan.forward_from).copy());

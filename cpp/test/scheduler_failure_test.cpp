@@ -186,10 +186,10 @@ TEST(deadlines_are_asked_once_before_the_start) {
     options.timeout = 40;
     Session session(program, setting.workers, options);
     std::vector<Time> asked;
-    session.host.is_late = [&](ReactionId r, Time due) {
+    session.host.lateness = [&](ReactionId r, Time due) {
       CHECK_EQ(r, reaction);
       asked.push_back(due);
-      return due == 17 || due == 49;
+      return due == 17 || due == 49 ? Lateness::kLate : Lateness::kOnTime;
     };
 
     CHECK(session.run() == Status::kFinished);
@@ -206,9 +206,9 @@ TEST(a_deadline_of_zero_is_always_missed_and_traced) {
       program.react({.body = [&](Body& b) { missed = b.missed(); }, .deadline = 0});
   program.on_startup(reaction);
   Session session(program);
-  session.host.is_late = [](ReactionId, Time) {
+  session.host.lateness = [](ReactionId, Time) {
     CHECK(false);  // not asked
-    return false;
+    return Lateness::kOnTime;
   };
   session.run();
 
@@ -221,10 +221,30 @@ TEST(a_deadline_beyond_all_time_does_not_overflow) {
   const auto timer = program.timer(5);
   program.react({.triggers = {program.of(timer)}, .body = {}, .deadline = kForever});
   Session session(program);
-  session.host.is_late = [](ReactionId, Time due) {
+  session.host.lateness = [](ReactionId, Time due) {
     CHECK_EQ(due, kForever);
-    return false;
+    return Lateness::kOnTime;
   };
 
   CHECK(session.run() == Status::kFinished);
+}
+
+TEST(a_reaction_fails_without_running_if_its_lateness_cannot_be_determined) {
+  for (const Setting& setting : kSettings) {
+    Program program;
+    int ran = 0;
+    const auto timer = program.timer(0, 10);
+    program.react(
+        {.triggers = {program.of(timer)}, .body = [&](Body&) { ++ran; }, .deadline = 7});
+    Options options = setting.options();
+    options.timeout = 40;
+    Session session(program, setting.workers, options);
+    session.host.lateness = [](ReactionId, Time due) {
+      return due == 27 ? Lateness::kFailed : Lateness::kOnTime;
+    };
+
+    CHECK(session.run() == Status::kFailed);
+    CHECK_EQ(session.scheduler.tag(), (Tag{20, 0}));
+    CHECK_EQ(ran, 2);
+  }
 }

@@ -104,8 +104,8 @@ class TestHost final : public Host {
     }
     return !body.failed();
   }
-  auto late(ReactionId reaction, Time due) noexcept -> bool override {
-    return is_late ? is_late(reaction, due) : false;
+  auto late(ReactionId reaction, Time due) noexcept -> Lateness override {
+    return lateness ? lateness(reaction, due) : Lateness::kOnTime;
   }
   auto snapshot(const Value& value, const void* last) noexcept
       -> std::optional<Value> override {
@@ -143,7 +143,7 @@ class TestHost final : public Host {
     return sum;
   }
 
-  std::function<bool(ReactionId, Time)> is_late;
+  std::function<Lateness(ReactionId, Time)> lateness;
   std::function<bool()> on_poll;
   std::function<void(WorkerId)> on_enter;
   std::vector<std::tuple<TriggerId, Tag, std::int64_t>> recording;

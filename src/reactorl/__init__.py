@@ -27,6 +27,7 @@ from reactorl._program.elaborate import elaborate
 from reactorl._program.program import Program
 from reactorl.errors import (
     AccessError,
+    BusyError,
     CausalityError,
     ContainmentError,
     DeclarationError,
@@ -72,6 +73,7 @@ __all__ = [
     "AccessError",
     "Action",
     "Bank",
+    "BusyError",
     "CausalityError",
     "ContainmentError",
     "DeclarationError",

@@ -47,6 +47,9 @@ class ModeSwitch:
 class PlanError(Exception):
     pass
 
+class SessionBusyError(RuntimeError):
+    pass
+
 class Plan:
     """A program as flat tables of ids."""
 
@@ -137,9 +140,11 @@ class Session:
 
     def tag(self) -> tuple[int, int]: ...
 
-    def start_time(self) -> int: ...
+    def start_time(self) -> int:
+        """For any thread."""
 
-    def physical_time(self) -> int: ...
+    def physical_time(self) -> int:
+        """For any thread."""
 
     def running(self) -> int:
         """The reaction whose body the calling thread runs, or -1."""
@@ -188,6 +193,9 @@ class Session:
         """
         Measured times, as 64-bit numbers: per reaction runs, missed deadlines, total, longest; per worker runs, busy time, invocations not kept; tags, total lag, longest lag, begin, end, then per kept tag number, time, microstep, begin, end, lag; per worker and kept invocation tag number, reaction, missed, begin, end.
         """
+
+    def reserve(self) -> None:
+        """Keep other threads out from now on, until `close`."""
 
     def close(self) -> None: ...
 

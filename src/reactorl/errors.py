@@ -10,6 +10,7 @@
     │   ├── UnknownNameError    nothing has this name
     │   ├── DelayError          a time that is negative or not a time
     │   └── ContainmentError    a class contains itself
+    ├── BusyError               a session is used by two threads, or by itself
     ├── AccessError             a body touched what its reaction does not declare
     ├── ReactionError           a body raised
     ├── SharedValueError        a value was changed after it was sent
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AccessError",
+    "BusyError",
     "CausalityError",
     "ContainmentError",
     "DeclarationError",
@@ -236,6 +238,13 @@ def _ways_out(cycle: tuple[Hop, ...]) -> str:
             "Pass the value through an action: schedule() acts one microstep later."
         )
     return "\n".join(ways)
+
+
+class BusyError(_Fault, RuntimeError):
+    """An object for one thread at a time was used while it is in use.
+
+    Raised by the second user, before anything changes; the first continues unharmed.
+    """
 
 
 class AccessError(ReactorlError):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The README sells on one screen, and what it points to is there."""
+"""The README starts with what users get, is short, and its links lead to files."""
 
 from __future__ import annotations
 
@@ -19,12 +19,26 @@ def test_links_lead_to_files(link: str) -> None:
     assert (ROOT / link).is_file()
 
 
-def test_it_has_a_program_two_pictures_and_the_two_commands() -> None:
-    first, second, *_ = blocks(README)
+def test_readme_shows_a_vector_env_then_a_program_with_output() -> None:
+    first, second, third = blocks(README)
 
-    assert (first.language, second.language) == ("python", "text")
+    assert "VectorEnv(" in first.text
+    assert "(Reactor)" in second.text
+    assert (second.language, third.language) == ("python", "text")
+
+
+def test_readme_has_a_diagram_a_benchmark_and_the_two_commands() -> None:
     assert re.search(r"!\[[^]]+\]\(docs/pictures/\w+\.svg\)", README)
     assert re.search(r"!\[[^]]+\]\(docs/benchmarks/\w+\.svg\)", README)
     assert "`make train`" in README
     assert "`make test`" in README
+
+
+def test_readme_starts_with_features_and_explains_reactors_later() -> None:
+    headings = re.findall(r"^## (.+)$", README, re.MULTILINE)
+    introduction = README.partition("\n## ")[0]
+
+    assert headings[:2] == ["Try it", "How it works"]
+    assert re.search(r"\b[Rr]eactors?\b", introduction) is None
+    assert len(introduction.splitlines()) <= 40
     assert len(README.splitlines()) < 150

@@ -68,9 +68,10 @@ reactor Relay {
         ("  state s = {= 1 + =}", "syntax"),
         ("  reaction(startup) -> a.y {= =}", "a.y"),
         ("  mode m { reaction(startup) {= =} }", "initial"),
+        ("  initial mode { reaction(startup) {= =} }\n  mode m { }", "no name"),
     ],
 )
-def test_a_loop_is_found_beside_another_mistake(
+def test_causality_loop_is_reported_beside_another_error(
     wrong: str, what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = f"{RELAY}main reactor {{{LOOP}{wrong}\n}}\n"
@@ -79,6 +80,38 @@ def test_a_loop_is_found_beside_another_mistake(
 
     assert any("wait for each other" in line for line in found), found
     assert any(what in line for line in found), found
+
+
+@pytest.mark.parametrize(
+    ("params", "what"),
+    [
+        ("(gain)", "'gain' has no default"),
+        ("(a = nothing)", "'nothing'"),
+        ("(n = [])", "width"),
+    ],
+)
+def test_causality_loop_is_reported_beside_an_error_in_a_parameter(
+    params: str, what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    width = "\n  w = new[n] Relay()" if "n = " in params else ""
+    text = f"{RELAY}main reactor M{params} {{{LOOP}{width}\n}}\n"
+
+    found = _check(tmp_path, text, capsys)
+
+    assert any("wait for each other" in line for line in found), found
+    assert any(what in line for line in found), found
+
+
+@pytest.mark.parametrize("width", [1_000_001, 10**8, 10**20])
+@pytest.mark.parametrize("member", ["r = new[{}] Relay()", "input[{}] x"])
+def test_width_over_the_maximum_is_an_error(
+    member: str, width: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = f"{RELAY}reactor R {{ {member.format(width)} }}\n"
+
+    (found,) = _check(tmp_path, text + "main reactor { r = new R() }\n", capsys)
+
+    assert found.endswith(f" must be at most 1000000, got {width}")
 
 
 def test_what_mentions_a_wrong_part_is_not_reported_again(

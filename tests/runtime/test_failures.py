@@ -337,6 +337,107 @@ IDLE = """
 """
 
 
+SEVERAL_INTERRUPTS = """
+    import threading, time
+    from reactorl import *
+
+    class Slow(KeyboardInterrupt):
+        def __del__(self):  # hands the GIL to other workers while it is released
+            for _ in range(20):
+                time.sleep(0.001)
+
+    class Worker(Reactor):
+        tick = Timer(0, 1)
+
+        @reaction(tick)
+        def work(self):
+            if self.elapsed == 20:
+                barrier.wait(30)
+                raise Slow
+
+    class Main(Reactor):
+        workers = bank(Worker, width=8)
+
+    for _ in range(3):
+        barrier = threading.Barrier(4)
+        try:
+            run(Main, fast=True, workers=4, stay_home=True)
+        except KeyboardInterrupt:
+            print("interrupted", flush=True)
+"""
+
+
+def test_interrupts_of_several_workers_do_not_deadlock() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(SEVERAL_INTERRUPTS)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+
+    assert done.stdout == "interrupted\n" * 3
+
+
+DAEMON = """
+    import threading
+    from reactorl import *
+
+    inside = threading.Event()
+
+    class Ticks(Reactor):
+        tick = Timer(0, 1)
+
+        @reaction(tick)
+        def count(self):
+            inside.set()
+
+    threading.Thread(
+        target=lambda: run(Ticks, fast=True, workers=2), daemon=True
+    ).start()
+    inside.wait()
+    print("leaving", flush=True)
+"""
+
+
+def test_interpreter_exits_while_a_daemon_thread_runs_a_program() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(DAEMON)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert (done.returncode, done.stdout) == (0, "leaving\n")
+
+
+def test_an_exception_of_the_deadline_hook_ends_the_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ran: list[str] = []
+
+    def broken(*_: object) -> bool:
+        msg = "hook"
+        raise ValueError(msg)
+
+    class Late(Reactor):
+        @reaction(startup, deadline=msec(1000))
+        def body(self) -> None:
+            ran.append("body")
+
+        @body.deadline_handler
+        def handler(self) -> None:
+            ran.append("handler")
+
+    monkeypatch.setattr("reactorl._runtime.recording.RecordingTape.late", broken)
+
+    with pytest.raises(ReactionError, match=r"main\.body raised .* hook"):
+        run(Late, record=True)
+
+    assert ran == []
+
+
 @pytest.mark.parametrize("workers", [1, 2, 3])
 @pytest.mark.parametrize("program", [BUSY, IDLE], ids=["busy", "idle"])
 def test_ctrl_c_stops_cleanly_within_a_second(program: str, workers: int) -> None:

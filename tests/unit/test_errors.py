@@ -24,6 +24,7 @@ ALL = [
     errors.UnknownNameError("wieghts", "reactor main.a", ("weights", "batch"), HERE),
     errors.DelayError("what", HERE),
     errors.ContainmentError(("A", "B", "A"), HERE),
+    errors.BusyError("the session is in use by another thread", None, "Wait."),
     errors.AccessError("main.a.r", "main.a.x", HERE, "reads", "add `x`"),
     errors.ReactionError("main.a.r", Tag(5, 1), HERE, "ValueError: no"),
     errors.SharedValueError("what", HERE, "Copy it."),

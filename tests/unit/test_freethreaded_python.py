@@ -231,10 +231,10 @@ def test_the_error_lists_every_way_and_why_it_failed(tmp_path: Path) -> None:
         )
 
     assert str(caught.value) == (
-        "No free-threaded CPython 3.14 could be had. Tried:\n"
+        "No free-threaded CPython 3.14 could be installed. Tried:\n"
         "  PATH: not there\n"
         "  build: [Errno 13] Permission denied: '/cache'\n"
-        "Mend one of these, or put a python3.14t on PATH."
+        "Fix one of these, or put python3.14t on PATH."
     )
 
 
@@ -406,7 +406,7 @@ def test_a_second_process_waits_for_the_first_ones_build(
     source.open_gate()
     answers = {process.communicate(timeout=60)[0] for process in (first, second)}
 
-    assert "Another process is at work" in said
+    assert "Another process is building" in said
     assert len(answers) == 1
     assert source.builds() == 1
 

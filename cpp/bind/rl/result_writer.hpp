@@ -91,7 +91,7 @@ enum Landed : int { kLeft = 0, kGoesOn = 1, kEnded = 2 };
 class ResultWriter {
  public:
   ResultWriter(const nb::object& observation, const nb::object& reward,
-          const nb::object& terminated, const nb::object& truncated, bool ends)
+               const nb::object& terminated, const nb::object& truncated, bool ends)
       : is_tuple_(PyTuple_Check(observation.ptr())),
         ends_(ends),
         places_{Row(reward), Row(terminated), Row(truncated)},

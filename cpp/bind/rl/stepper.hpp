@@ -9,6 +9,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include "../interpreter_exit.hpp"
 #include "../raised.hpp"
 #include "result_writer.hpp"
 
@@ -54,7 +55,8 @@ class Stepper {
     ++steps;
     static PyObject* const name = PyUnicode_InternFromString("step");
     PyObject* const call[] = {env.ptr(), action};
-    nb::object result = nb::steal(PyObject_VectorcallMethod(name, call, 2, nullptr));
+    nb::object result = nb::steal(survives_interpreter_exit(
+        [&] { return PyObject_VectorcallMethod(name, call, 2, nullptr); }));
     if (!result.is_valid()) return Unfinished{.begun = true, .error = failure()};
     switch (landing_ == nullptr ? kLeft : landing_->take(result.ptr())) {
       case kGoesOn: return std::nullopt;
@@ -96,7 +98,8 @@ class Stepper {
   auto reset() -> std::optional<Unfinished> {
     static PyObject* const name = PyUnicode_InternFromString("reset");
     PyObject* const call[] = {env.ptr()};
-    nb::object result = nb::steal(PyObject_VectorcallMethod(name, call, 1, nullptr));
+    nb::object result = nb::steal(survives_interpreter_exit(
+        [&] { return PyObject_VectorcallMethod(name, call, 1, nullptr); }));
     if (!result.is_valid()) {
       return Unfinished{.begun = true, .is_reset = true, .error = failure()};
     }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The module `_stepping`: how environments are stepped, and where results land.
-#include "result_writer.hpp"
-
 #include <nanobind/nanobind.h>
 
+#include "result_writer.hpp"
 #include "stepper.hpp"
 
 namespace nb = nanobind;
@@ -44,7 +43,8 @@ NB_MODULE(_stepping, m) {
   m.attr("GOES_ON") = static_cast<int>(kGoesOn);
   m.attr("ENDED") = static_cast<int>(kEnded);
 
-  nb::class_<ResultWriter>(m, "ResultWriter", "Where the results of one environment land.")
+  nb::class_<ResultWriter>(m, "ResultWriter",
+                           "Where the results of one environment land.")
       .def(nb::init<const nb::object&, const nb::object&, const nb::object&,
                     const nb::object&, bool>(),
            "observation"_a.none(), "reward"_a, "terminated"_a, "truncated"_a,
@@ -68,12 +68,13 @@ NB_MODULE(_stepping, m) {
           "Likewise for the observation of what a reset returned; tells if it landed.");
 
   nb::class_<Unfinished>(m, "Unfinished", nb::type_slots(collected<Unfinished>),
-                   "What is left to do of a step.")
+                         "What is left to do of a step.")
       .def_ro("begun", &Unfinished::begun, "Whether the environment was stepped.")
       .def_ro("is_reset", &Unfinished::is_reset, "Whether it was reset instead.")
       .def_ro("result", &Unfinished::result, nb::sig("def result(self) -> typing.Any"),
               "What it returned, which did not land.")
-      .def_ro("error", &Unfinished::error, nb::sig("def error(self) -> BaseException | None"),
+      .def_ro("error", &Unfinished::error,
+              nb::sig("def error(self) -> BaseException | None"),
               "What it raised, if it failed.");
 
   nb::class_<Stepper>(m, "Stepper", nb::type_slots(collected<Stepper>),
@@ -99,7 +100,7 @@ NB_MODULE(_stepping, m) {
           nb::sig("def step(self, action: object | None) -> Unfinished | None"),
           "Step it, and return what is left to do of that; None if nothing is.");
   nb::class_<StepperGroup>(m, "StepperGroup", nb::type_slots(collected<StepperGroup>),
-                   "Steps several environments, in their order.")
+                           "Steps several environments, in their order.")
       .def(nb::init<nb::list>(), "steppers"_a,
            nb::sig("def __init__(self, steppers: list[Stepper]) -> None"))
       .def(

@@ -4,23 +4,25 @@
 #include <chrono>
 #include <ctime>
 
+#include "reactorl/counter.hpp"
 #include "reactorl/tag.hpp"
 
 namespace reactorl {
 
 /// The physical time of a run: starts at the run's start time and advances with the
 /// steady clock, so that stepping the machine's clock cannot move it backwards.
+///
+/// Thread safety: one thread calls `start`; any thread may read, also meanwhile.
 class Clock {
  public:
   /// Makes now the instant `start`; kForever means the machine's own time.
   void start(Time start) {
-    origin_ = std::chrono::steady_clock::now();
-    start_ = start != kForever ? start : wall();
+    const Time time = start != kForever ? start : wall();
+    offset_.set(time - ticks_now());
+    start_.set(time);
   }
-  [[nodiscard]] auto start_time() const -> Time { return start_; }
-  [[nodiscard]] auto now() const -> Time {
-    return start_ + ticks(std::chrono::steady_clock::now() - origin_);
-  }
+  [[nodiscard]] auto start_time() const -> Time { return start_.get(); }
+  [[nodiscard]] auto now() const -> Time { return ticks_now() + offset_.get(); }
   /// The machine's own time, in nanoseconds since 1970.
   [[nodiscard]] static auto wall() -> Time {
     return ticks(std::chrono::system_clock::now().time_since_epoch());
@@ -45,8 +47,8 @@ class Clock {
   static auto ticks(D duration) -> Time {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(duration).count();
   }
-  std::chrono::steady_clock::time_point origin_{};
-  Time start_ = 0;
+  Counter<Time> offset_;  // from the steady clock to this one
+  Counter<Time> start_;
 };
 
 }  // namespace reactorl

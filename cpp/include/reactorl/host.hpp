@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "reactorl/ids.hpp"
@@ -8,6 +9,13 @@
 #include "reactorl/value.hpp"
 
 namespace reactorl {
+
+/// Whether a reaction with a deadline starts in time.
+enum class Lateness : std::uint8_t {
+  kOnTime,
+  kLate,
+  kFailed,  // could not be determined: the reaction fails without running
+};
 
 /// What runs the bodies: a Python interpreter, or a test. The scheduler calls it; all
 /// calls but `thread_begins`, `thread_ends` and `enter` come from a thread that has
@@ -23,7 +31,7 @@ class Host {
   /// failed, and the run shall end.
   virtual auto invoke(ReactionId reaction, bool missed) noexcept -> bool = 0;
   /// Whether a reaction that is due at `due` starts too late. Asked once per start.
-  virtual auto late(ReactionId reaction, Time due) noexcept -> bool = 0;
+  virtual auto late(ReactionId reaction, Time due) noexcept -> Lateness = 0;
   /// What a trace keeps of a value that was set; nothing if that is `last`, which it
   /// kept of the same slot before.
   virtual auto snapshot(const Value& value, const void* last) noexcept

@@ -18,6 +18,7 @@
 #include "reactorl/modes.hpp"
 #include "reactorl/plan.hpp"
 #include "reactorl/port_store.hpp"
+#include "reactorl/published.hpp"
 #include "reactorl/ready_queue.hpp"
 #include "reactorl/signal.hpp"
 #include "reactorl/timings.hpp"
@@ -122,7 +123,8 @@ class Scheduler {
   /// Breaks the run off: no further body starts.
   void break_off();
 
-  [[nodiscard]] auto tag() const -> Tag { return now_; }
+  /// The current tag, or the last one between tags.
+  [[nodiscard]] auto tag() const -> Tag { return tag_.get(); }
   [[nodiscard]] auto level(ReactionId reaction) const -> LevelId {
     return levels_[reaction];
   }
@@ -218,6 +220,7 @@ class Scheduler {
   std::unique_ptr<WorkerPool> pool_;
 
   Tag now_{};
+  PublishedTag tag_;  // the same, for other threads
   Tag stop_ = kLastTag;
   Epoch epoch_ = 0;
   std::size_t compact_at_ = 1024;

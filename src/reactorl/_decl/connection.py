@@ -119,11 +119,15 @@ def width_of(holder: Any, port: PortDeclaration) -> int:  # noqa: ANN401
     return evaluate_width(port.width, holder, port.label, port.where)
 
 
+MAX_WIDTH = 1_000_000
+"""Upper bound of a width. A larger one is a mistake that would exhaust memory."""
+
+
 def evaluate_width(width: object, owner: Any, what: str, where: Position) -> int:  # noqa: ANN401
     """Return a width as a number, for the parameters of ``owner``.
 
     Raises:
-        WidthError: It is negative or not an int.
+        WidthError: It is not an int, negative, or more than ``MAX_WIDTH``.
     """
     value = width(owner) if callable(width) else resolve(width, owner._params)
     if isinstance(value, bool) or not isinstance(value, int):
@@ -131,6 +135,9 @@ def evaluate_width(width: object, owner: Any, what: str, where: Position) -> int
         raise WidthError(msg, where)
     if value < 0:
         msg = f"the width of {what} is {value}, below zero"
+        raise WidthError(msg, where)
+    if value > MAX_WIDTH:
+        msg = f"the width of {what} must be at most {MAX_WIDTH}, got {value}"
         raise WidthError(msg, where)
     return value
 

@@ -12,7 +12,7 @@ import warnings
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from reactorl._decl.connection import evaluate_width
+from reactorl._decl.connection import MAX_WIDTH, evaluate_width
 from reactorl._decl.reactor import Reactor
 from reactorl._program import rules
 from reactorl._program.build import Build
@@ -246,7 +246,7 @@ class _Elaboration:
         each: Callable[[int], Mapping[str, Any]] | None = None
         if child.width is not None:
             width = child.width
-            if type(width) is not int or width < 0:
+            if type(width) is not int or not 0 <= width <= MAX_WIDTH:
                 shell = frame.as_shell()
                 width = evaluate_width(width, shell, child.label, child.where)
             count = width

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
+from reactorl import _core
 from reactorl._program.collector import collector_paused
-from reactorl._runtime.live import Live
+from reactorl._runtime.live import Live, busy
 from reactorl._runtime.options import TraceDetail, make_options
 from reactorl._runtime.run import as_program
 from reactorl.errors import UnknownNameError, WidthError
@@ -114,7 +115,14 @@ class Session:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Run the final tag, one microstep on, unless an exception passes through."""
+        """Run the final tag, one microstep on, unless an exception passes through.
+
+        Raises:
+            BusyError: Another thread is in ``step``, or this is called by a reaction
+                of the program. The program stays open.
+        """
+        if self._open:
+            self._live.reserve()
         try:
             if error is None and self._open and not self._failed:
                 self._live.after(self._live.session.finish())
@@ -125,6 +133,7 @@ class Session:
 
     def _close(self) -> None:
         if self._open:
+            self._live.reserve()
             self._open = False
             ended = self._result
             if self._at_end is not None and ended is None:
@@ -221,6 +230,8 @@ class Session:
             UnknownNameError: There is no such input.
             WidthError: A sequence does not fit a multiport.
             RuntimeError: The program has ended.
+            BusyError: Another thread is in ``step``, or this is called by a reaction
+                of the program.
         """
         if not self._open:
             msg = "the program is not running; use it inside its with statement"
@@ -233,8 +244,10 @@ class Session:
         try:
             status, time, microstep, present = self._live.session.step(delay, values)
             self._live.after(status)
+        except _core.SessionBusyError as error:
+            raise busy(error) from None
         except BaseException:
-            self._failed = True  # it was heard here; there is nothing to finish
+            self._failed = True  # raised here, so there is nothing left to finish
             raise
         outputs = Outputs((time, microstep), self._by_name(present))
         if status == "finished":
@@ -280,6 +293,8 @@ class Session:
                 status, _, _, present = run(delay, values)
                 if status != "running":
                     self._live.after(status)
+            except _core.SessionBusyError as error:
+                raise busy(error) from None
             except BaseException:
                 self._failed = True
                 raise

@@ -34,7 +34,13 @@ from reactorl._runtime.views import Views
 from reactorl._runtime.watch import Watch
 from reactorl._runtime.watchdogs import Watchdogs
 from reactorl._util.machine import has_gil
-from reactorl.errors import AccessError, ReactionError, ReactorlError, ReplayError
+from reactorl.errors import (
+    AccessError,
+    BusyError,
+    ReactionError,
+    ReactorlError,
+    ReplayError,
+)
 from reactorl.tag import Tag
 from reactorl.trace.value_text import value_text
 
@@ -194,11 +200,26 @@ class Live:
             if hidden:
                 raise self._hiding(node.path, instance, hidden)
 
+    def reserve(self) -> None:
+        """Keep other threads out of the session until it is closed.
+
+        Raises:
+            BusyError: Tags are running, on this thread or another.
+        """
+        try:
+            self.session.reserve()
+        except _core.SessionBusyError as error:
+            raise busy(error) from None
+
     def close(self) -> None:
         """End threads, tear reactors down (children first), give everything up.
 
         Every teardown() is called; the first exception of these is raised at the end.
+
+        Raises:
+            BusyError: Tags are running, on this thread or another. Nothing is closed.
         """
+        self.reserve()
         first: BaseException | None = None
         try:
             self._watchdogs.end()
@@ -318,6 +339,22 @@ class Live:
             "assigns to",
             f"to send a value write self.{name}.set(value); state needs another name",
         )
+
+
+def busy(error: _core.SessionBusyError) -> BusyError:
+    """Return what to raise when a session is used while it is in use."""
+    (inside,) = error.args
+    if inside:
+        return BusyError(
+            "the session is running the reaction that uses it",
+            None,
+            "Schedule an action to run again, request_stop() to end the program.",
+        )
+    return BusyError(
+        "the session is in use by another thread",
+        None,
+        "Wait until that thread is done, or give each thread its own session.",
+    )
 
 
 def _restore(names: tuple[str, ...], instance: Reactor) -> None:

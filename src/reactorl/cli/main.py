@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# PYTHON_ARGCOMPLETE_OK
 """The frame of the command line: which command, with which arguments.
 
 A command is a module of this package with ``add_to(subparsers)``, which adds its
@@ -107,6 +108,10 @@ def entry() -> NoReturn:
 
     As in LF, threads that a program has started do not keep it alive.
     """
+    if "_ARGCOMPLETE" in os.environ:
+        from reactorl.cli.support.completion import complete
+
+        complete()
     status = main()
     from threading import current_thread, enumerate
 

@@ -206,15 +206,15 @@ def _contributing(linked: LinkedProgram, wanted: Iterable[ClassUnit]) -> list[Fi
 
 
 def check(path: Path, report: Report) -> None:
-    """Note everything that is wrong with a file, without executing anything of it."""
+    """Report all errors of a file and its imports, without executing any code of it."""
     before = len(report.diagnostics)
     linked = resolve(path, report)
-    mine = Report(report.diagnostics[before:])
     if linked is None:
         return
-    if mine.failed and not prune_errors(linked, mine):
+    found = Report(report.diagnostics[before:])
+    if found.failed and not prune_errors(linked, found):
         return
     lf = Lf(path.parent, path.parent, decentralized=False)
     lowering = Lowering(None, lf, Tracepoints())
     for unit in [linked.main] if linked.main is not None else linked.root.own:
-        elaborate_unit(unit, lowering, report, remains=mine.failed)
+        elaborate_unit(unit, lowering, report, pruned=found.failed)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tab key: scripts for shells, tried in the shells themselves."""
+"""Shell completion: through argcomplete's protocol, and in the shells themselves."""
 
 from __future__ import annotations
 
@@ -12,21 +12,24 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reactorl.cli.commands import completion
-from reactorl.cli.main import COMMANDS, main
+from reactorl.cli.main import COMMANDS, main, make_parser
+from reactorl.cli.support.completion import COMPLETERS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytest.importorskip("argcomplete")
+
 
 def needs(shell: str) -> pytest.MarkDecorator:
     missing = shutil.which(shell) is None
-    return pytest.mark.skipif(missing, reason=f"there is no {shell} here")
+    return pytest.mark.skipif(missing, reason=f"{shell} is not installed")
 
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Make a directory with programs and runs, and reactorl as a command."""
-    for name in ("hello.lf", "my file.lf", "notes.txt", "robot.py"):
+    for name in ("hello.lf", "my file.lf", "notes.txt", "robot.py", ".hidden.lf"):
         (tmp_path / name).touch()
     for name in ("src", "runs/CartPole__dqn", "runs/Pendulum__ppo", "bin"):
         (tmp_path / name).mkdir(parents=True)
@@ -35,8 +38,102 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     program.chmod(0o755)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setenv("HOME", str(tmp_path / "bin"))  # nothing of the user's is read
+    monkeypatch.setenv("HOME", str(tmp_path / "bin"))  # without the user's settings
     return tmp_path
+
+
+def offered(place: Path, line: str) -> list[str]:
+    """Return the completions of a line, asked for as argcomplete's shell code does."""
+    answer = place / "answer"
+    environment = {
+        **os.environ,
+        "_ARGCOMPLETE": "1",
+        "_ARGCOMPLETE_IFS": "\n",
+        "_ARGCOMPLETE_SUPPRESS_SPACE": "1",
+        "_ARGCOMPLETE_STDOUT_FILENAME": str(answer),
+        "COMP_LINE": line,
+        "COMP_POINT": str(len(line)),
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "reactorl"],
+        capture_output=True,
+        check=False,
+        env=environment,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout) == (0, "")
+    return sorted(answer.read_text().splitlines())
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("", sorted(COMMANDS)),
+        ("--v", ["--version"]),
+        ("--debug fm", ["fmt"]),
+        ("run ", ["bin/", "hello.lf", "my\\ file.lf", "runs/", "src/"]),
+        ("run he", ["hello.lf"]),
+        ("run --timeo", ["--timeout"]),
+        ("run -l de", ["debug"]),
+        ("run --logging e", ["error"]),
+        ("run --logging ", ["debug", "error", "info", "log", "warn"]),
+        ("run --seed ", []),
+        ("run r", ["runs/"]),
+        ("graph r", ["robot.py", "runs/"]),
+        ("graph h", ["hello.lf"]),
+        ("trace n", ["notes.txt"]),
+        ("run --trace n", ["notes.txt"]),
+        ("run --fast hel", ["hello.lf"]),
+        ("check hello.lf m", ["my\\ file.lf"]),
+        ("eval ", ["runs/CartPole__dqn/", "runs/Pendulum__ppo/"]),
+        ("plot runs/a runs/P", ["runs/Pendulum__ppo/"]),
+        ("runs --runs-dir s", ["src/"]),
+        ("completion z", ["zsh"]),
+        ("nonsense ", []),
+    ],
+)
+def test_completions_fit_the_position(
+    line: str, expected: list[str], place: Path
+) -> None:
+    assert offered(place, f"reactorl {line}") == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("", ["dqn", "impala", "ippo", "ppo", "q-learning"]),
+        ("q", ["q-learning"]),
+        ("dqn --env-i", ["--env-id"]),
+        ("dqn --track --no-an", ["--no-anneal-lr"]),
+        ("ppo --clip-c", ["--clip-coef"]),
+        ("dqn --clip-c", []),
+        ("ppo --resume runs/C", ["runs/CartPole__dqn/"]),
+        ("ppo --resume ", ["runs/CartPole__dqn/", "runs/Pendulum__ppo/"]),
+        ("dqn --seed ", []),
+        ("nonsense --s", []),
+    ],
+)
+def test_completions_of_train_depend_on_the_algorithm(
+    line: str, expected: list[str], place: Path
+) -> None:
+    pytest.importorskip("cyclopts")
+    pytest.importorskip("jax")
+    assert offered(place, f"reactorl train {line}") == expected
+
+
+@pytest.mark.parametrize("command", COMPLETERS)
+def test_completers_belong_to_arguments_that_exist(command: str) -> None:
+    if command == "train":
+        from reactorl.cli.commands.train import Options
+
+        known = {*Options.__dataclass_fields__}
+    else:
+        known = {a.dest for a in make_parser(command)[1][command]._actions}
+    assert COMPLETERS[command].keys() <= known
+
+
+# -- in shells ------------------------------------------------------------------------
 
 
 def script(shell: str, place: Path, capsys: pytest.CaptureFixture[str]) -> Path:
@@ -54,119 +151,49 @@ def output(*command: str) -> list[str]:
     return done.stdout.splitlines()
 
 
-def bash(file: Path, *words: str) -> list[str]:
-    """Return what bash offers after these words, of which the last is begun."""
+@needs("bash")
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("reactorl doc", ["doctor "]),
+        ("reactorl run hel", ["hello.lf "]),
+        ("reactorl eval runs/C", ["runs/CartPole__dqn/"]),
+        ("reactorl run --seed ", []),
+    ],
+)
+def test_bash_completes(
+    line: str, expected: list[str], place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     code = (
-        'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); '
-        'complete -p reactorl >/dev/null; _reactorl; printf "%s\\n" "${COMPREPLY[@]}"'
+        'source "$1"; COMP_LINE="$2"; COMP_POINT=${#2}; COMP_TYPE=9; '
+        "function=$(complete -p reactorl | sed 's/.*-F \\([^ ]*\\) .*/\\1/'); "
+        '$function reactorl; printf "%s\\n" "${COMPREPLY[@]}"'
     )
-    found = output("bash", "--norc", "-c", code, "bash", str(file), "reactorl", *words)
-    return sorted(found) if found != [""] else []
+    file = script("bash", place, capsys)
 
+    found = output("bash", "--norc", "-c", code, "bash", str(file), line)
 
-def fish(file: Path, *words: str) -> list[str]:
-    line = " ".join(["reactorl", *words])
-    code = f"source {file}; complete -C '{line}'"
-    found = output("fish", "--no-config", "-c", code)
-    return sorted(offer.partition("\t")[0] for offer in found)
-
-
-@needs("bash")
-@pytest.mark.parametrize(
-    ("words", "offered"),
-    [
-        ([""], sorted(COMMANDS)),
-        (["--v"], ["--version"]),
-        (["--debug", "fm"], ["fmt"]),
-        (["run", ""], ["bin", "hello.lf", "my file.lf", "runs", "src"]),
-        (["run", "he"], ["hello.lf"]),
-        (["run", "--timeo"], ["--timeout"]),
-        (["run", "-l", "de"], ["debug"]),
-        (["run", "--logging", "=", "e"], ["error"]),
-        (["run", "--logging", "="], ["debug", "error", "info", "log", "warn"]),
-        (["run", "--seed", ""], []),
-        (["run", "r"], ["runs"]),
-        (["graph", "r"], ["robot.py", "runs"]),
-        (["graph", "h"], ["hello.lf"]),
-        (["trace", "n"], ["notes.txt"]),
-        (["run", "--trace", "n"], ["notes.txt"]),
-        (["run", "--fast", "hel"], ["hello.lf"]),
-        (["eval", ""], ["runs/CartPole__dqn", "runs/Pendulum__ppo"]),
-        (["plot", "runs/a", "runs/P"], ["runs/Pendulum__ppo"]),
-        (["runs", "--runs-dir", "s"], ["src"]),
-        (["train", ""], ["dqn", "impala", "ippo", "ppo", "q-learning"]),
-        (["completion", "z"], ["zsh"]),
-        (["nonsense", ""], []),
-    ],
-    ids=" ".join,
-)
-def test_bash_offers_what_fits(
-    words: list[str],
-    offered: list[str],
-    place: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert bash(script("bash", place, capsys), *words) == offered
-
-
-@needs("bash")
-@pytest.mark.parametrize(
-    ("words", "offered"),
-    [
-        (["train", "dqn", "--env"], ["--env-id"]),
-        (["train", "ppo", "--resume", "runs/C"], ["runs/CartPole__dqn"]),
-        (["train", "dqn", "--seed", ""], []),
-        (["train", "dqn", "--track", "--no-an"], ["--no-anneal-lr"]),
-    ],
-    ids=" ".join,
-)
-def test_bash_offers_the_flags_of_an_algorithm(
-    words: list[str],
-    offered: list[str],
-    place: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    pytest.importorskip("jax")
-    assert bash(script("bash", place, capsys), *words) == offered
+    assert [word for word in found if word] == expected
 
 
 @needs("fish")
 @pytest.mark.parametrize(
-    ("words", "offered"),
+    ("line", "expected"),
     [
-        (["fm"], ["fmt"]),
-        (["run", "--timeo"], ["--timeout"]),
-        (["run", "-l", "de"], ["debug"]),
-        (["run", "hel"], ["hello.lf"]),
-        (["graph", "ro"], ["robot.py"]),
-        (["eval", "''"], ["runs/CartPole__dqn/", "runs/Pendulum__ppo/"]),
-        (["train", "d"], ["dqn"]),
+        ("reactorl fm", ["fmt"]),
+        ("reactorl run hel", ["hello.lf"]),
+        ("reactorl train d", ["dqn"]),
     ],
-    ids=" ".join,
 )
-def test_fish_offers_what_fits(
-    words: list[str],
-    offered: list[str],
-    place: Path,
-    capsys: pytest.CaptureFixture[str],
+def test_fish_completes(
+    line: str, expected: list[str], place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    if words[-1] == "''":
-        words = [*words[:-1], ""]
-    assert fish(script("fish", place, capsys), *words) == offered
+    file = script("fish", place, capsys)
 
+    code = f"source {file}; complete -C '{line}'"
+    found = output("fish", "--no-config", "-c", code)
 
-@pytest.mark.parametrize("shell", completion.SHELLS)
-def test_scripts_are_right(
-    shell: str, place: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = script(shell, place, capsys)
-    text = file.read_text()
-
-    assert "@" not in text.replace('"$@"', "").replace("[@]", "")
-    assert all(name in text for name in COMMANDS)
-    if shutil.which(shell) is None:
-        pytest.skip(f"there is no {shell} here")
-    assert output(shell, "-n", str(file)) == []
+    assert sorted(offer.partition("\t")[0] for offer in found) == expected
 
 
 ZSH = """\
@@ -177,7 +204,7 @@ zpty -w shell "zstyle ':completion:*' list-colors ''; PS1=; stty columns 200"
 zpty -w shell "echo rea''dy"
 zpty -r shell said "*ready*"
 zpty -w -n shell "$2"$'\\t'
-zpty -w -n shell $'\\n'
+zpty -w -n shell $'\\x01echo called: \\n'
 zpty -w shell "echo; echo fin''ished"
 zpty -r shell said "*finished*"
 print -r -- $said
@@ -191,59 +218,42 @@ zpty -d shell
     [
         ("reactorl doc", "reactorl doctor"),
         ("reactorl check he", "reactorl check hello.lf"),
-        ("reactorl run --timeo", "reactorl run --timeout"),
         ("reactorl train q", "reactorl train q-learning"),
-        ("reactorl eval runs/C", "reactorl eval runs/CartPole__dqn"),
     ],
 )
-def test_zsh_completes_what_was_begun(
+def test_zsh_completes(
     begun: str, completed: str, place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = script("zsh", place, capsys)
-    (place / "bin" / "reactorl").write_text("#!/bin/sh\necho called: reactorl $*\n")
 
     said = output("zsh", "-f", "-c", ZSH, "zsh", str(file), begun)
 
     assert any(line.strip() == f"called: {completed}" for line in said), said
 
 
-# -- what scripts are made of ---------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("metavar", "kind"),
-    [
-        ("FILE.lf", "program"),
-        ("RUN|FILE", "file"),
-        ("RUN", "run"),
-        ("TARGET", "target"),
-        ("DIR", "directory"),
-        ("FILE", "file"),
-        ("N", "value"),
-        ("HOST:PORT", "value"),
-    ],
-)
-def test_the_name_of_a_value_says_what_it_is(metavar: str, kind: str) -> None:
-    assert completion.kind_of(metavar) == kind
-
-
-def test_flags_of_train_are_those_that_are_parsed(
-    capsys: pytest.CaptureFixture[str],
+@pytest.mark.parametrize("shell", completion.SHELLS)
+def test_scripts_are_for_the_shell(
+    shell: str, place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pytest.importorskip("cyclopts")
-    assert main(["completion", "--flags", "dqn"]) == 0
-    offered = {line.split()[0] for line in capsys.readouterr().out.splitlines()}
-    with pytest.raises(SystemExit):
-        main(["train", "dqn", "--help"])
-    shown = capsys.readouterr().out
+    file = script(shell, place, capsys)
 
-    assert len(offered) > 20
-    assert all(flag in shown for flag in offered)
-    assert main(["completion", "--flags", "nothing"]) == 2
+    assert "reactorl" in file.read_text()
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    assert output(shell, "-n", str(file)) == []
 
 
-@pytest.mark.parametrize("args", [[], ["tcsh"], ["bash", "--flags", "dqn"]])
-def test_one_shell_has_to_be_named(args: list[str]) -> None:
+def test_completion_requires_argcomplete(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(completion, "find_spec", lambda _name: None)
+
+    assert main(["completion", "bash"]) == 2
+    assert "help: Install it: pip install argcomplete" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("args", [[], ["tcsh"]])
+def test_a_known_shell_must_be_given(args: list[str]) -> None:
     with pytest.raises(SystemExit) as exit_:
         main(["completion", *args])
     assert exit_.value.code == 2

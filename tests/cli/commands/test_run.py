@@ -409,7 +409,7 @@ def test_a_python_file_is_told_from_lf(capsys: Capture) -> None:
     assert run(capsys, "robot.py") == (
         2,
         "",
-        "robot.py:1:1: error: this is a file of Python, not of LF\n"
+        "robot.py:1:1: error: this is a Python file, not an LF file\n"
         "  help: Run it with Python: python robot.py; 'reactorl graph' draws it.\n\n",
     )
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 
 pytest.importorskip("cyclopts")
 
-from reactorl.cli.commands.train import GROUPS, Options, flags_of
+from reactorl.cli.commands.train import GROUPS, Options
 from reactorl.cli.support.arguments import FlagError, Flags, documented
 from reactorl.rl.algorithms.registry import ALGORITHMS, settings_of
 
@@ -172,21 +173,25 @@ def test_help_of_flags_in_any_width(
     assert max(map(len, shown.splitlines())) <= max(60, int(columns))
 
 
-def test_listed_flags_have_names_and_choices() -> None:
-    found = {flag.field: flag for flag in FLAGS.listed()}
+def test_flags_can_be_added_to_a_parser() -> None:
+    parser = argparse.ArgumentParser()
 
-    assert found["double"].names == ("--double", "--no-double")
-    assert found["double"].switch
-    assert found["hidden"].names == ("--hidden",)
-    assert found["placement"].choices == ("thread", "process")
-    assert found["runs_dir"].help == "Directory of all runs."
+    FLAGS.add_to(parser)
+
+    found = {tuple(a.option_strings): a for a in parser._actions}
+    assert found["--double", "--no-double"].nargs == 0
+    assert found["--hidden",].help == "Hidden layer sizes."
+    assert [*(found["--placement",].choices or ())] == ["thread", "process"]
+    assert found["--runs-dir",].dest == "runs_dir"
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_every_flag_of_an_algorithm_is_documented(name: str) -> None:
-    flags = list(flags_of(name, settings_of(name)()).listed())
+    settings = settings_of(name)
+    explained = documented(settings) | documented(Options)
 
-    assert [flag.field for flag in flags if not flag.help] == []
+    names = [field.name for field in (*fields(settings), *fields(Options))]
+    assert [name for name in names if not explained.get(name)] == []
 
 
 def test_every_field_in_the_groups_of_train_is_in_one_group_only() -> None:

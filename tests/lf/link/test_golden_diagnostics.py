@@ -37,11 +37,13 @@ FILES = [
     *sorted((PACKAGE / "link" / "rules").glob("*.py")),
 ]
 FOUND_ELSEWHERE = {
-    # Depends on the machine, so test_resolve.py looks for it.
-    "the file may not be read: permission denied",
-    "the file cannot be read: {}",
-    "this is no path of a file",
-    "a part of the path is a file, not a directory",
+    # Tested in test_resolve.py, because they depend on the machine.
+    "reading the file failed: permission denied",
+    "reading the file failed: {}",
+    "the path contains a NUL character",
+    "the path is not a regular file",
+    "the file must be at most {} bytes long",
+    "a parent of the path is a file, not a directory",
     "Python cannot compile this: it is too complex",
 }
 

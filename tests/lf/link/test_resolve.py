@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from reactorl.lf.diagnostics import Report, Severity
 from reactorl.lf.link.packages import project_root
 from reactorl.lf.link.resolve import resolve
 from reactorl.lf.parse import syntax
+from reactorl.lf.source import MAX_BYTES
 
 if TYPE_CHECKING:
     from reactorl.lf.link.program import LinkedProgram
@@ -93,34 +95,57 @@ def test_a_long_chain_of_imports_is_no_trouble(tmp_path: Path) -> None:
     assert len(linked(write(tmp_path, files)).files) == length + 1
 
 
-def test_a_file_that_may_not_be_read(
+def test_unreadable_file_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = program(tmp_path, "")
 
     for trouble, what in (
-        (PermissionError(13, "x"), "the file may not be read: permission denied"),
+        (PermissionError(13, "x"), "reading the file failed: permission denied"),
         (
             OSError(5, "Input/output error"),
-            "the file cannot be read: input/output error",
+            "reading the file failed: input/output error",
         ),
     ):
 
-        def fail(_: Path, trouble: OSError = trouble) -> bytes:
+        def fail(*_: object, trouble: OSError = trouble) -> bytes:
             raise trouble
 
-        monkeypatch.setattr(Path, "read_bytes", fail)
+        monkeypatch.setattr(Path, "open", fail)
         assert errors(path) == [what]
 
 
-def test_paths_that_are_none(tmp_path: Path) -> None:
+def test_invalid_paths_are_reported(tmp_path: Path) -> None:
     path = program(tmp_path, "")
 
-    assert errors(path / "x.lf") == ["a part of the path is a file, not a directory"]
-    assert errors(tmp_path / "a\0b.lf") == ["this is no path of a file"]
+    assert errors(path / "x.lf") == ["a parent of the path is a file, not a directory"]
+    assert errors(tmp_path / "a\0b.lf") == ["the path contains a NUL character"]
     assert errors(tmp_path / ("x" * 5000)) == [
-        "the file cannot be read: file name too long"
+        "reading the file failed: file name too long"
     ]
+
+
+def test_pipes_and_devices_are_not_read(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.lf"
+    os.mkfifo(pipe)
+    importing = tmp_path / "main.lf"
+    importing.write_text(
+        'target Python\nimport A from "pipe.lf"\nmain reactor { a = new A() }\n'
+    )
+
+    assert errors(pipe) == ["the path is not a regular file"]
+    assert errors(Path("/dev/zero")) == ["the path is not a regular file"]
+    assert errors(importing) == [
+        'cannot import from "pipe.lf": the path is not a regular file'
+    ]
+
+
+def test_huge_file_is_not_read_to_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "huge.lf"
+    with path.open("wb") as file:
+        file.truncate(2**40)  # sparse
+
+    assert errors(path) == [f"the file must be at most {MAX_BYTES} bytes long"]
 
 
 def test_names_in_a_file_that_cannot_be_paths(tmp_path: Path) -> None:

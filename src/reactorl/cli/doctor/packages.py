@@ -10,8 +10,9 @@ import sys
 from reactorl.cli.doctor.system_info import version
 
 EXTRAS = {
+    "cli": ("argcomplete", "rich"),
     "rl": ("cloudpickle", "gymnasium", "numpy"),
-    "train": ("cyclopts", "jax", "matplotlib", "optax", "rich", "tensorboardX"),
+    "train": ("cyclopts", "jax", "matplotlib", "optax", "tensorboardX"),
     "pettingzoo": ("pettingzoo",),
     "sb3": ("stable-baselines3",),
     "atari": ("ale-py",),

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type
 from reactorl._util.suggestions import closest
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from cyclopts import App, CycloptsError, Group, Token
@@ -36,25 +37,6 @@ class FlagError(Exception):
         super().__init__(what, help)
         self.what = what
         self.help = help
-
-
-@dataclass(frozen=True)
-class Flag:
-    """A flag, for shell completion.
-
-    Attributes:
-        names: Its spellings; a switch has two, ``--x`` and ``--no-x``.
-        help: What it does.
-        field: The field of the dataclass that it sets.
-        switch: Whether it takes no value.
-        choices: The values it accepts, if they can be listed.
-    """
-
-    names: tuple[str, ...]
-    help: str
-    field: str
-    switch: bool
-    choices: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -101,15 +83,16 @@ class Flags:
             for one in self.defaults
         ]
 
-    def listed(self) -> Iterator[Flag]:
-        """Yield all flags."""
+    def add_to(self, parser: argparse.ArgumentParser) -> None:
+        """Add the flags to a parser, for shell completion."""
         for argument in self._app().assemble_argument_collection():
-            yield Flag(
-                argument.names,
-                argument.parameter.help or "",
-                argument.field_info.name,
-                argument.hint is bool,
-                argument.get_choices() or (),
+            switch = argument.hint is bool
+            parser.add_argument(
+                *argument.names,
+                dest=argument.field_info.name,
+                help=(argument.parameter.help or "").replace("%", "%%"),
+                **{"action": "store_true"} if switch else {},
+                **{"choices": choices} if (choices := argument.get_choices()) else {},
             )
 
     def _app(self) -> App:

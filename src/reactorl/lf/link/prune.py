@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is left of a linked without what is known to be wrong.
+"""Removes erroneous members from a program, so that the rest can be checked.
 
-So that loops and widths can be judged in the same go as everything else. A program with
-something left out has no loop that the whole one does not have.
+``reactorl check`` looks for causality loops and wrong widths even if a program has
+other errors. Removing members never adds a loop.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _M = TypeVar("_M", bound=syntax.Node)
 
 
 def prune_errors(linked: LinkedProgram, report: Report) -> bool:
-    """Take members out of a linked that are wrong, or mention what is.
+    """Remove members that have errors, and members that refer to those.
 
     Args:
-        linked: Its trees change: it is of no use for anything but being judged.
-        report: What is known to be wrong.
+        linked: The program. Its trees change: after this it can only be checked.
+        report: Its errors.
 
     Returns:
-        Whether something is left to judge. A file that did not parse is not.
+        Whether the rest can be checked. False if a file did not parse.
     """
     units = [unit for file in linked.files for unit in file.own]
     if not all(file.is_whole for file in linked.files):
@@ -46,44 +46,54 @@ def prune_errors(linked: LinkedProgram, report: Report) -> bool:
                 return False
             wrong.setdefault(diagnostic.path, []).append(diagnostic.span)
     unfit = {
-        id(unit)
+        unit
         for unit in units
-        if _without_wrong(unit, wrong.get(unit.file.source.path, []))
+        if _remove_errors(unit, wrong.get(unit.file.source.path, []))
     }
     for unit in units:
-        _without_instances_of(unit, unfit)
+        _remove_instances_of(unit, unfit)
     for unit in units:
-        _without_dangling(unit)
+        _remove_dangling(unit)
     return True
 
 
-def _without_wrong(unit: ClassUnit, wrong: list[Span]) -> bool:
-    """Take out what has an error in it; return whether an error is left over."""
+def _remove_errors(unit: ClassUnit, wrong: list[Span]) -> bool:
+    """Remove members with errors; return whether the class has other errors.
+
+    A parameter with an error stays, because arguments refer to it. Its default becomes
+    code: code is not executed by ``check``, so everything that depends on the value is
+    left unchecked.
+    """
     inside = [span for span in wrong if _overlap(span, unit.tree.span)]
-    told: set[int] = set()
+    covered: set[int] = set()
 
-    def hits(member: syntax.Node) -> list[int]:
-        return [k for k, span in enumerate(inside) if _overlap(span, member.span)]
+    def hits(node: syntax.Node) -> list[int]:
+        return [k for k, span in enumerate(inside) if _overlap(span, node.span)]
 
-    def right(member: syntax.Node) -> bool:
-        told.update(hits(member))
-        return not hits(member)
+    def is_correct(node: syntax.Node) -> bool:
+        covered.update(hits(node))
+        return not hits(node)
 
     def kept(members: Iterable[_M]) -> tuple[_M, ...]:
         found: list[_M] = []
         for member in members:
-            if isinstance(member, syntax.Mode):
+            if isinstance(member, syntax.Mode) and member.name is not None:
                 found.append(replace(member, members=kept(member.members)))
-            elif right(member):
+            elif is_correct(member):
                 found.append(member)
         modes = [m for m in found if isinstance(m, syntax.Mode)]
-        if sum(mode.is_initial for mode in modes) != 1:  # and that has been said
-            told.update(k for m in modes for k in hits(m))
+        if sum(mode.is_initial for mode in modes) != 1:  # which has been reported
+            covered.update(k for m in modes for k in hits(m))
             found = [m for m in found if not isinstance(m, syntax.Mode)]
         return tuple(found)
 
-    unit.tree = replace(unit.tree, members=kept(unit.tree.members))
-    return len(told) < len(inside)
+    unknown = syntax.Code("None")
+    params = tuple(
+        param if is_correct(param) else replace(param, default=unknown)
+        for param in unit.tree.params
+    )
+    unit.tree = replace(unit.tree, params=params, members=kept(unit.tree.members))
+    return len(covered) < len(inside)
 
 
 def _overlap(one: Span, other: Span) -> bool:
@@ -101,18 +111,18 @@ def _filter(unit: ClassUnit, keep: set[int]) -> None:
     unit.tree = replace(unit.tree, members=kept(unit.tree.members))
 
 
-def _without_instances_of(unit: ClassUnit, unfit: set[int]) -> None:
+def _remove_instances_of(unit: ClassUnit, unfit: set[ClassUnit]) -> None:
     def fits(member: syntax.Member) -> bool:
         if not isinstance(member, syntax.Instance):
             return True
         child = unit.children.get(member.name.text)
-        return child is not None and not any(id(u) in unfit for u in child.lineage)
+        return child is not None and unfit.isdisjoint(child.lineage)
 
     _filter(unit, {id(p.member) for p in unit.own_parts() if fits(p.member)})
 
 
-def _without_dangling(unit: ClassUnit) -> None:
-    """Take out connections and reactions that mention what is not there."""
+def _remove_dangling(unit: ClassUnit) -> None:
+    """Remove connections, reactions and watchdogs that refer to removed members."""
     own: set[str] = set()
     contained: set[str] = set()
     for part in unit.parts():
@@ -122,7 +132,7 @@ def _without_dangling(unit: ClassUnit) -> None:
         if isinstance(part.member, syntax.Instance):
             contained.add(part.member.name.text)
 
-    def stands(ref: syntax.Node) -> bool:
+    def exists(ref: syntax.Node) -> bool:
         if isinstance(ref, syntax.ModeChange):
             return ref.mode.text in own
         if not isinstance(ref, syntax.Ref):
@@ -149,5 +159,5 @@ def _without_dangling(unit: ClassUnit) -> None:
 
     _filter(
         unit,
-        {id(p.member) for p in unit.own_parts() if all(map(stands, refs(p.member)))},
+        {id(p.member) for p in unit.own_parts() if all(map(exists, refs(p.member)))},
     )

@@ -26,7 +26,7 @@ _TITLE = re.compile(r"\b(reaction \w+\.reaction) (\d+)")
 
 
 def elaborate_unit(
-    unit: ClassUnit, lowering: Lowering, report: Report, *, remains: bool = False
+    unit: ClassUnit, lowering: Lowering, report: Report, *, pruned: bool = False
 ) -> Program | None:
     """Return the Program whose main reactor is ``unit``; None if it is not legal.
 
@@ -37,7 +37,7 @@ def elaborate_unit(
         unit: The main reactor.
         lowering: Makes reactor classes.
         report: Where it is said what is wrong.
-        remains: Whether something was left out of the program. What is judged then is
+        pruned: Whether something was left out of the program. What is judged then is
             what does not depend on that: loops and widths.
     """
     faults = Faults()
@@ -50,11 +50,11 @@ def elaborate_unit(
         if isinstance(error, CausalityError):
             _report_loop(error, unit, report)
         elif isinstance(error, WidthError) or not (
-            remains or isinstance(error, NotKnownError)
+            pruned or isinstance(error, NotKnownError)
         ):
             what = _words(error.what)
             _add(report, Severity.ERROR, what, error.where, unit, error.remedy)
-    if program is None or remains:
+    if program is None or pruned:
         return None
     for doubt in program.warnings:
         _add(report, Severity.WARNING, _words(doubt.what), doubt.where, unit)

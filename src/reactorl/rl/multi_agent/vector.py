@@ -19,6 +19,7 @@ from reactorl.rl.envs.placement import choose_placement
 from reactorl.rl.envs.sub_env import Rules
 from reactorl.rl.multi_agent.sub_env import Begin, ParallelSubEnv, Play, try_turns
 from reactorl.rl.vector.arguments import check_options, seeds_for
+from reactorl.rl.vector.exclusive import ExclusiveUse, exclusive
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,6 +89,7 @@ class ParallelVectorEnv:
         timeout: float | None = None,
         pin: bool = False,
     ) -> None:
+        self._use = ExclusiveUse()
         makers = _makers(env, num_envs)
         self.num_envs = len(makers)
         if workers is not None:
@@ -114,6 +116,7 @@ class ParallelVectorEnv:
         self._episodes = [0] * self.num_envs
         self._spaces: list[dict[tuple[str, Any], Space]] = [{} for _ in self.agents]
 
+    @exclusive
     def reset(
         self,
         *,
@@ -142,6 +145,7 @@ class ParallelVectorEnv:
             self._note(index, each.agents, each.episode)
         return [each.observations for each in begun], [each.infos for each in begun]
 
+    @exclusive
     def step(self, actions: Sequence[ByAgent | None]) -> Turns:
         """Step all environments.
 
@@ -182,6 +186,7 @@ class ParallelVectorEnv:
         """
         return self._space("action_space", agent, index)
 
+    @exclusive
     def call(
         self,
         name: str,
@@ -192,6 +197,7 @@ class ParallelVectorEnv:
         """Call a method of environments; what is no method is returned itself."""
         return self._answers(Call(name, args, tuple(kwargs.items())), indices)
 
+    @exclusive
     def close(self) -> None:
         """Close the environments, each on its home worker; twice is fine."""
         self._closing()

@@ -22,6 +22,7 @@ from reactorl.rl.envs.observation_buffer import is_array_like
 from reactorl.rl.envs.placement import choose_placement
 from reactorl.rl.envs.sub_env import Rules
 from reactorl.rl.vector.arguments import check_options, ids_of, mask_for, seeds_for
+from reactorl.rl.vector.exclusive import ExclusiveUse, exclusive
 from reactorl.rl.vector.infos import together
 from reactorl.rl.vector.shared_state import check_shared_state
 from reactorl.rl.vector.spaces import VectorSpaces
@@ -116,6 +117,7 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
     ) -> None:
         super().__init__()
         self.closed = True  # until there is something to close
+        self._use = ExclusiveUse()
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         rules = Rules(self.autoreset_mode, restart, check_nan, timeout)
         rules.check()
@@ -195,6 +197,7 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
 
     # -- Gymnasium's interface --------------------------------------------------------
 
+    @exclusive
     def reset(
         self,
         *,
@@ -217,6 +220,7 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         replies = self._obey(Reset(seeds, options, mask, place=place))
         return self._observations(place), self._infos(replies)
 
+    @exclusive
     def step(self, actions: Any) -> StepResult:  # noqa: ANN401
         """Step all environments.
 
@@ -243,6 +247,7 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             infos = together(replies, self.num_envs, self._add_info)
         return observations, *self._arrays.results(), infos
 
+    @exclusive
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:  # noqa: ANN401
         """Call a method of each environment; what is no method is returned itself."""
         return self._answers(Call(name, args, tuple(kwargs.items())))
@@ -251,6 +256,7 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         """Return an attribute of each environment."""
         return self.call(name)
 
+    @exclusive
     def set_attr(self, name: str, values: Any) -> None:  # noqa: ANN401
         """Set an attribute of each environment.
 
@@ -265,9 +271,19 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             raise ValueError(msg)
         self._answers(SetAttr(name, values))
 
+    @exclusive
     def render(self) -> tuple[Any, ...]:
         """Return what each environment renders."""
         return self._answers(Render())
+
+    @exclusive
+    def close(self, **kwargs: Any) -> None:  # noqa: ANN401
+        """Close the environments; a second call does nothing.
+
+        Raises:
+            BusyError: Another thread uses the vector. It stays open.
+        """
+        super().close(**kwargs)
 
     def close_extras(self, **kwargs: Any) -> None:  # noqa: ANN401
         """Close the environments; called once by ``close``."""
@@ -290,6 +306,7 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
 
     # -- EnvPool's idiom --------------------------------------------------------------
 
+    @exclusive
     def async_reset(
         self,
         *,
@@ -305,6 +322,7 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         else:
             self._pool.send((index, command) for index in range(self.num_envs))
 
+    @exclusive
     def send(self, actions: Any, env_id: Any = None) -> None:  # noqa: ANN401
         """Let environments step; ``recv`` gets the results.
 
@@ -335,6 +353,7 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             )
             raise ValueError(msg)
 
+    @exclusive
     def recv(self) -> StepResult:
         """Wait for a batch of results; ``info["env_id"]`` says whose they are.
 
@@ -400,6 +419,7 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             raise AttributeError(msg)
         return found
 
+    @exclusive
     def reset_each(
         self,
         seeds: Sequence[int | None],
@@ -419,6 +439,7 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         infos = _each(self._obey(Reset(seeds, None, each=options, place=place)))
         return self._observations(place), infos
 
+    @exclusive
     def step_each(
         self, actions: Sequence[Any] | Array
     ) -> tuple[Any, Array, Array, Array, list[Infos]]:
@@ -437,6 +458,7 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         infos: list[Infos] = [replies.get(k, ()) for k in range(self.num_envs)]
         return observations, *self._arrays.results(), infos
 
+    @exclusive
     def ask(self, command: Command, indices: Sequence[int]) -> list[Any]:
         """Return what some environments answer to a command, in that order.
 
@@ -459,7 +481,7 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         try:
             replies = self._host.obey(command)
         except KeyboardInterrupt:
-            self.close()  # nobody knows how far they came
+            super().close()  # the environments are in an unknown state
             raise
         for reply in replies:
             if type(reply) is EnvError:
@@ -483,7 +505,7 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             place = self._lending.place() if self._arrays.spares else HOME
             replies = self._host.step(Step(each, actions, place=place))
         except KeyboardInterrupt:
-            self.close()  # nobody knows how far they came
+            super().close()  # the environments are in an unknown state
             raise
         for reply in replies.values():
             if type(reply) is EnvError:
