@@ -197,12 +197,8 @@ class Session:
         if not found:
             names = {live.program.channel_name(s.source) for s in live.planned.stages}
             where = live.program.reactors[0].where
-            raise UnknownNameError(
-                port,
-                "the set of ports with a delayed connection",
-                tuple(sorted(names)),
-                where,
-            )
+            known, what = tuple(sorted(names)), "the set of delayed connections"
+            raise UnknownNameError(port, what, known, where)
 
     def step(
         self,

@@ -6,6 +6,15 @@ from __future__ import annotations
 from reactorl.dashboard.document import Document, document, json_in_page
 from reactorl.dashboard.feed import Feed
 from reactorl.dashboard.series import Series
+from reactorl.dashboard.serving import served
 from reactorl.dashboard.view import Dashboard
 
-__all__ = ["Dashboard", "Document", "Feed", "Series", "document", "json_in_page"]
+__all__ = [
+    "Dashboard",
+    "Document",
+    "Feed",
+    "Series",
+    "document",
+    "json_in_page",
+    "served",
+]

@@ -76,7 +76,7 @@ def compared(a: Path, b: Path) -> tuple[bool, str]:
             found = _traces(one, other)
             if found is not None and not found[0]:
                 return found
-        from reactorl.cli.support.run_diff import compared_runs
+        from reactorl.rl.runs.compare import compared_runs
 
         return compared_runs(a, b, traced=bool(kept))
     found = _traces(trace_of(a), trace_of(b))

@@ -9,16 +9,17 @@ import time
 import warnings
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from reactorl.cli.support.console import say
-from reactorl.cli.support.dashboard import shown
 from reactorl.cli.support.errors import explain, show
 from reactorl.cli.support.run_options import add_options
 from reactorl.cli.support.trace_writer import Keeper
 from reactorl.lf.diagnostics import Report
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from reactorl._program.program import Program
     from reactorl.lf.loader import LoadedProgram
 
@@ -116,7 +117,7 @@ def _run(loaded: LoadedProgram, program: Program, args: argparse.Namespace) -> i
     keeper = Keeper(trace, args.timing)
     facts = [("file", str(args.file))]
     with (
-        shown(program, title=main.name, facts=facts)
+        _served(program, title=main.name, facts=facts)
         if args.dashboard
         else nullcontext()
     ) as dashboard:
@@ -178,3 +179,10 @@ def _status(error: SystemExit) -> int:
         return error.code
     print(error.code, file=sys.stderr)
     return 1
+
+
+def _served(program: Program, **how: Any) -> AbstractContextManager[Any]:  # noqa: ANN401
+    """Return a context manager that serves a dashboard; only then it is imported."""
+    from reactorl.dashboard import served
+
+    return served(program, **how)

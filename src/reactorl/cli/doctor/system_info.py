@@ -19,7 +19,13 @@ from pathlib import Path
 from typing import Any
 
 import reactorl
-from reactorl._util.machine import has_gil, usable_cores
+from reactorl._util.machine import (
+    cpu_model,
+    has_gil,
+    memory_gib,
+    usable_cores,
+    why_gil,
+)
 
 VARIABLES = (
     "PYTHON_GIL", "PYTHONHASHSEED", "PYTHONMALLOC", "OMP_NUM_THREADS",
@@ -96,18 +102,9 @@ def python_facts() -> dict[str, Any]:
         "debug_build": hasattr(sys, "gettotalrefcount"),
         "optimised": "--enable-optimizations" in options if options else None,
         "gil": has_gil(),
-        "why": _why_gil(free=free),
+        "why": why_gil(),
         "start_method": _start_method(),
     }
-
-
-def _why_gil(*, free: bool) -> str:
-    if not free:
-        return "this build of Python always has it"
-    asked = sys._xoptions.get("gil") or os.environ.get("PYTHON_GIL")
-    if asked is not None:
-        return f"asked for with PYTHON_GIL={asked} or -X gil={asked}"
-    return "a module turned it on" if has_gil() else "as built"
 
 
 def _start_method() -> str | None:
@@ -128,7 +125,7 @@ def machine_facts() -> dict[str, Any]:
         "usable_cores": usable_cores(),
         "cgroup_cores": cgroup_cores(),
         "load": _load(),
-        "memory_gib": _memory_gib(),
+        "memory_gib": memory_gib(),
         "memfd": hasattr(os, "memfd_create"),
         "dev_shm_mib": _free_mib(Path("/dev/shm")),
     }
@@ -170,25 +167,9 @@ def _limit_v1(folder: Path) -> float | None:
     return None
 
 
-def cpu_model() -> str:
-    """Return the processor's name."""
-    with suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
-
-
 def _load() -> float | None:
     with suppress(OSError, AttributeError):
         return round(os.getloadavg()[0], 2)
-    return None
-
-
-def _memory_gib() -> float | None:
-    with suppress(OSError, ValueError, AttributeError):
-        pages = os.sysconf("SC_PHYS_PAGES")
-        return round(os.sysconf("SC_PAGE_SIZE") * pages / 2**30, 1)
     return None
 
 

@@ -13,8 +13,9 @@ import sys
 from dataclasses import dataclass, field, fields, replace
 from inspect import Parameter as Formal
 from inspect import Signature
-from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
+from reactorl._util.dataclass_fields import field_docs, field_types
 from reactorl._util.suggestions import closest
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ class Flags:
 
         titles = {name: title for title, names in self.groups.items() for name in names}
         for one in self.defaults:
-            hints, helps = get_type_hints(type(one)), documented(type(one))
+            hints, helps = field_types(type(one)), field_docs(type(one))
             for name in _names(one):
                 hint = hints[name]
                 how = Parameter(
@@ -176,17 +177,6 @@ def suggestion(option: str, known: Iterable[str]) -> str:
     words = {name.lstrip("-"): name for name in known if name.startswith("--")}
     found = closest(option.lstrip("-"), words)
     return f"Did you mean '{words[found]}'?" if found else ""
-
-
-def documented(cls: type) -> dict[str, str]:
-    """Return the docstrings below the fields of a dataclass and of its bases."""
-    from docstring_parser import parse_from_object
-
-    found = {}
-    for base in reversed(cls.__mro__[:-1]):
-        for one in parse_from_object(base).params:
-            found[one.arg_name] = " ".join((one.description or "").split())
-    return found
 
 
 def _console() -> Console:

@@ -67,11 +67,11 @@ def make_completion_parser(words: list[str]) -> argparse.ArgumentParser:
 def _add_flags(parser: argparse.ArgumentParser, algorithm: str) -> None:
     try:
         from reactorl.cli.commands.train import flags_of
-        from reactorl.rl.algorithms.registry import ALGORITHMS, settings_of
+        from reactorl.rl.algorithms.registry import ALGORITHMS
     except ImportError:  # without the extra 'train' there are no flags to offer
         return
     if algorithm in ALGORITHMS:
-        flags_of(algorithm, settings_of(algorithm)()).add_to(parser)
+        flags_of(algorithm).add_to(parser)
 
 
 def _attach(

@@ -114,12 +114,23 @@ class ActorCritic(Algorithm):
             steps["rewards"] = batch["rewards"].astype(np.float32)
             steps["terminations"] = batch["terminations"]
             steps["truncations"] = batch["truncations"]
-            left = 1 - float(batch["progress"].flat[0]) if self.anneal_lr else 1.0
-            rate = np.float32(self.learning_rate * left)
+            rate = np.float32(self.learning_rate_at(float(batch["progress"].flat[0])))
             state, found = self._learn(state, steps, rate)
             metrics = {f"losses/{name}": float(found[name]) for name in sorted(found)}
             metrics["charts/learning_rate"] = float(rate)
         return state, metrics, None
+
+    def learning_rate_at(self, progress: float) -> float:
+        """Return the learning rate after a fraction of the training.
+
+        Override it for another schedule; its parameters should be fields, so that they
+        are part of the identity of a checkpoint.
+        """
+        return (
+            self.learning_rate * (1 - progress)
+            if self.anneal_lr
+            else (self.learning_rate)
+        )
 
     @abstractmethod
     def _iteration(self, state: State, steps: Any, rate: Any) -> tuple[State, Any]:  # noqa: ANN401

@@ -11,6 +11,7 @@ from dataclasses import astuple, dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from reactorl import Input, Output, Reactor, param, reaction, shutdown, startup
+from reactorl.rl._public import public
 from reactorl.rl.flow.trajectory import Episode
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class Judged(Protocol):
         """Close all of them."""
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class Evaluated:
     """What an evaluation came to."""

@@ -3,10 +3,10 @@
 
 ::
 
-    clock --go--> env[0..n) --observations--> agent[0..m) --weights--> evaluation
-                    ^   |                        |   ^
-                    |   +-------- played --------|---+
-                    +------------ actions -------+
+    clock --go--> world[0..n) --observations--> pupil[0..m) --weights--> evaluation
+                    ^   |                         |   ^
+                    |   +-------- played ---------|---+
+                    +------------ actions --------+
 
 Each agent is one reactor: it acts when it observes something, and learns as soon as it
 has enough transitions of every environment. Agents act concurrently, environments step
@@ -69,6 +69,10 @@ if TYPE_CHECKING:
 
 EVALUATION_SEED: Final = 1_000_000
 """Added to the seed for evaluation, so that it plays other episodes than training."""
+AGENT: Final = "pupil"
+ENV: Final = "world"
+"""Names of the banks. Random streams are derived from them: other names would change
+the results of a seed."""
 EVALUATION_ENVS: Final = 4
 """Upper bound of the number of environments of an evaluation."""
 
@@ -182,7 +186,7 @@ class MultiAgentFlow(Task):
 
 def _path(index: int) -> str:
     """Return the full name of an agent's reactor."""
-    return f"main.agent[{index}]"
+    return f"main.{AGENT}[{index}]"
 
 
 @dataclass(frozen=True, repr=False)
@@ -316,9 +320,9 @@ class MultiAgentLoop(Reactor):
         ]
         clock = self.add("clock", Turns, period=PERIOD, first=self.first)
         env_plan = WorldPlan(task.maker, task.agent_spaces, task.seed, registry)
-        env = self.add_bank("env", World(plan=env_plan), width=task.algorithm.num_envs)
+        env = self.add_bank(ENV, World(plan=env_plan), width=task.algorithm.num_envs)
         agent = self.add_bank(
-            "agent",
+            AGENT,
             LearningAgent(plan=plans[0]),
             width=len(plans),
             each=lambda k: {"plan": plans[k]},

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from reactorl import MultiOutput, Output, Reactor, Timer, msec, param, reaction
-from reactorl.rl.checkpoint.registry import StateRegistry
 from reactorl.rl.flow.env_block import Examined
 from reactorl.rl.flow.evaluation import Evaluated, Evaluation, EvaluationPlan
 from reactorl.rl.flow.learner import Learner, LearnerPlan
@@ -19,6 +18,7 @@ from reactorl.rl.flow.trajectory import Trajectory
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from reactorl.rl.checkpoint.registry import StateRegistry
     from reactorl.rl.flow.algorithm import Weights
     from reactorl.rl.flow.flow import Flow
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reactorl.rl.checkpoint.registry import Data, StateRegistry
+    from reactorl.rl.flow.algorithm import Random
     from reactorl.rl.flow.trajectory import Array
 
 
@@ -65,6 +66,35 @@ class RingBuffer:
         self.next = int((self.next + count) % self.capacity)
         self.size = min(self.size + count, self.capacity)
         return indices[-self.capacity :]
+
+
+def sample_uniform(random: Random, size: int, shape: tuple[int, int]) -> Array:
+    """Return uniformly drawn indices below ``size``."""
+    return random.integers(size, size=shape)
+
+
+def sample_by_priority(
+    random: Random,
+    priorities: Array,
+    shape: tuple[int, int],
+    *,
+    alpha: float,
+    beta: float,
+) -> tuple[Array, Array]:
+    """Return drawn indices, and their importance-sampling weights.
+
+    Index i is drawn with probability P(i), proportional to ``priorities[i] ** alpha``.
+    Its weight is ``(n P(i)) ** -beta``, divided by the largest one that was drawn.
+    """
+    size = len(priorities)
+    scaled = priorities**alpha
+    cumulative = np.cumsum(scaled)
+    points = random.random(shape) * cumulative[-1]
+    found = np.searchsorted(cumulative, points, side="right")
+    chosen = np.minimum(found, size - 1)
+    probability = scaled[chosen] / cumulative[-1]
+    importance = (size * probability) ** -beta
+    return chosen, importance / importance.max()
 
 
 @public
@@ -116,10 +146,16 @@ class Replay(Reactor):
             return
         shape = (plan.updates, plan.batch_size)
         if plan.priority == 0.0:
-            chosen = self.np_random.integers(self.ring.size, size=shape)
+            chosen = sample_uniform(self.np_random, self.ring.size, shape)
             importance = None
         else:
-            chosen, importance = self._by_priority(shape)
+            chosen, importance = sample_by_priority(
+                self.np_random,
+                self.priorities[: self.ring.size],
+                shape,
+                alpha=plan.priority,
+                beta=plan.correction,
+            )
         self.drawn = list(chosen)
         # One array per column for all batches, of which each batch is a row.
         drawn = {name: column[chosen] for name, column in self.ring.columns.items()}
@@ -128,18 +164,6 @@ class Replay(Reactor):
         self.batches.set(
             [{name: c[k] for name, c in drawn.items()} for k in range(plan.updates)]
         )
-
-    def _by_priority(self, shape: tuple[int, int]) -> tuple[Array, Array]:
-        """Return drawn indices, and their importance-sampling weights."""
-        plan, size = self.plan, self.ring.size
-        scaled = self.priorities[:size] ** plan.priority
-        cumulative = np.cumsum(scaled)
-        points = self.np_random.random(shape) * cumulative[-1]
-        found = np.searchsorted(cumulative, points, side="right")
-        chosen = np.minimum(found, size - 1)
-        probability = scaled[chosen] / cumulative[-1]
-        importance = (size * probability) ** -plan.correction
-        return chosen, importance / importance.max()
 
     # -- checkpoints ------------------------------------------------------------------
 

@@ -59,6 +59,7 @@ class TaskOptions:
     """Episodes of an evaluation."""
 
 
+@public
 @dataclass(frozen=True, kw_only=True)
 class Task(TaskOptions, ABC):
     """An environment, an algorithm, and how to evaluate.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reactorl._util.files import write_atomic
-from reactorl.rl.runs.metrics import EVALUATED, RETURN, numbers
+from reactorl.rl.runs.metrics import EVALUATED, RETURN, read_metrics
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +47,7 @@ def read_curve(name: str, metrics: Path) -> Curve:
     Raises:
         OSError: The numbers cannot be read.
     """
-    rows = list(numbers(metrics))
+    rows = list(read_metrics(metrics))
     episodes = np.array([(r[0], r[3]) for r in rows if r[2] == RETURN]).reshape(-1, 2)
     evaluations = np.array([(r[0], r[3]) for r in rows if r[2] == EVALUATED])
     evaluations = evaluations.reshape(-1, 2)

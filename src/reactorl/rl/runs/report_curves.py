@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING
 
 from reactorl.dashboard.chart import Line, Points, chart
 from reactorl.dashboard.series import Series
-from reactorl.rl.runs.metrics import EVALUATED, FINAL, LENGTH, RETURN, SPEED, numbers
+from reactorl.rl.runs.metrics import (
+    EVALUATED,
+    FINAL,
+    LENGTH,
+    RETURN,
+    SPEED,
+    read_metrics,
+)
 from reactorl.rl.runs.plot import WINDOW
 
 if TYPE_CHECKING:
@@ -69,7 +76,7 @@ def read_numbers(metrics: Path) -> Numbers:
     read = Numbers()
     if not metrics.exists():
         return read
-    for step, seconds, key, value in numbers(metrics):
+    for step, seconds, key, value in read_metrics(metrics):
         if math.isfinite(value):
             read.found.setdefault(key, []).append((step, value))
         if not read.clock or step > read.clock[-1][1]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from reactorl.rl.checkpoint.file import read_checkpoint
 from reactorl.rl.runs.directory import RunDirectory
-from reactorl.rl.runs.metrics import SPEED, numbers
+from reactorl.rl.runs.metrics import SPEED, read_metrics
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,7 +82,7 @@ def _numbers(a: RunDirectory, b: RunDirectory) -> str | None:
 
 def _rows(run: RunDirectory) -> Iterator[tuple[int, str, str]]:
     if run.metrics.exists():
-        for step, _, key, value in numbers(run.metrics):
+        for step, _, key, value in read_metrics(run.metrics):
             if key != SPEED:
                 yield step, key, repr(value)
 

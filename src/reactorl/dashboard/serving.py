@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``--dashboard``: a page that shows a run, as long as it lasts."""
+"""Serve the dashboard of a run as long as it lasts."""
 
 from __future__ import annotations
 
@@ -7,42 +7,42 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from reactorl.dashboard.echo import heard
+from reactorl.dashboard.feed import Feed
+from reactorl.dashboard.view import Dashboard
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from reactorl import Program
-    from reactorl.dashboard import Dashboard
 
 
 @contextmanager
-def shown(
+def served(
     program: Program,
     *,
     title: str,
     facts: Sequence[tuple[str, str]] = (),
     steps: int | None = None,
-    hears: Sequence[str] = ("stdout", "stderr"),
+    streams: Sequence[str] = ("stdout", "stderr"),
 ) -> Iterator[Dashboard | None]:
-    """Serve a page for a run, and say where; yields the dashboard.
+    """Serve the dashboard of a run, and print its link; yields the dashboard.
 
-    A run that cannot be shown is not prevented by that: then it yields None.
+    If no server can be started, prints a note and yields None: the run goes on.
 
     Args:
-        program: What will run.
-        title: What stands above the page.
-        facts: Names and values that stand below the title.
-        steps: How many steps a training will have.
-        hears: The streams whose lines are shown in the log.
+        program: The program that will run.
+        title: Title of the page.
+        facts: Names and values below the title.
+        steps: Total number of steps of a training.
+        streams: The streams whose lines are shown in the log.
     """
-    from reactorl.dashboard import Dashboard, Feed
-    from reactorl.dashboard.echo import heard
-
     try:
         dashboard = Dashboard(
             program,
             title=title,
             facts=facts,
-            depth=None if steps is None else 1,  # what parts have in them is always so
+            depth=None if steps is None else 1,
             feed=Feed(steps),
         )
     except OSError as error:
@@ -53,7 +53,7 @@ def shown(
         return
     link = f"reactorl: dashboard at {dashboard.link}"
     print(link, file=sys.stderr, flush=True)
-    with dashboard, heard(dashboard.feed.note, *hears):
+    with dashboard, heard(dashboard.feed.note, *streams):
         try:
             yield dashboard
         except Exception as error:
