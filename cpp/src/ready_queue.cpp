@@ -10,6 +10,7 @@ namespace {
 /// How much a waiting worker reads before it gives up and waits.
 constexpr std::size_t kMaxInspected = 512;
 constexpr std::size_t kMaxBlockers = 64;
+constexpr std::size_t kCacheLine = 64;
 
 /// A fixed scramble of 64 bits (splitmix64's finaliser).
 constexpr auto scramble(std::uint64_t x) -> std::uint64_t {
@@ -25,18 +26,18 @@ ReadyQueue::ReadyQueue(const Plan& plan, std::uint64_t shuffle)
     : plan_(plan),
       reach_(plan),
       workers_(plan.workers),
+      home_stride_(plan.levels + kCacheLine / sizeof(Segment) + 1),
       shuffle_(shuffle),
       state_(std::make_unique<std::atomic<std::uint64_t>[]>(plan.reactions.size())),
       unfinished_(std::make_unique<std::atomic<std::uint32_t>[]>(plan.levels)),
       used_(std::make_unique<std::atomic<std::uint64_t>[]>((plan.levels + 63) / 64)),
-      segments_(std::make_unique<Segment[]>(static_cast<std::size_t>(plan.levels) *
-                                            plan.workers)),
+      segments_(std::make_unique<Segment[]>(home_stride_ * plan.workers)),
       entries_(std::make_unique<std::atomic<ReactionId>[]>(plan.reactions.size())),
       running_(std::make_unique<WorkerSlot[]>(plan.workers)),
       used_words_((plan.levels + 63) / 64) {
-  // Each segment can hold all reactions that could ever be in it, so adding is one
-  // atomic increment and never a reallocation.
-  const std::size_t count = static_cast<std::size_t>(plan.levels) * workers_;
+  // Each segment has room for all reactions that could ever be in it, so adding never
+  // reallocates.
+  const std::size_t count = home_stride_ * workers_;
   for (const Reaction& r : plan.reactions) {
     ++segments_[segment_of(r.level, r.home)].base;
   }
@@ -46,7 +47,7 @@ ReadyQueue::ReadyQueue(const Plan& plan, std::uint64_t shuffle)
     segments_[i].base = base;
     base += capacity;
   }
-  // Whoever looks ahead may see a place taken before the entry is there.
+  // A worker that looks ahead may see a place taken before the entry is there.
   for (std::size_t i = 0; i < plan.reactions.size(); ++i) entries_[i].store(kNone);
 }
 
@@ -135,7 +136,7 @@ auto ReadyQueue::take_from(Segment& segment, WorkerId worker) -> ReactionId {
     const std::uint32_t i = bump(segment.head, 1);
     if (i >= tail) break;
     const ReactionId reaction = entries_[segment.base + entry_index(i, tail)].load();
-    if (take(worker, reaction)) return reaction;  // else somebody looked ahead
+    if (take(worker, reaction)) return reaction;  // else another one looked ahead
   }
   if (shared_) running_[worker].running.store(kNone);
   return kNone;
@@ -147,7 +148,7 @@ auto ReadyQueue::claim(WorkerId worker, bool polite) -> ReactionId {
     if (ahead != kNone) return ahead;
   }
   while (!finished()) {
-    const LevelId level = current_.load(std::memory_order_acquire);
+    const LevelId level = current_.load();
     if (level == kNone) return kNone;
     const WorkerId reach = strict_home_ && shared_ ? 1 : workers_;
     WorkerId home = worker;
@@ -159,7 +160,7 @@ auto ReadyQueue::claim(WorkerId worker, bool polite) -> ReactionId {
       }
       if (++home == workers_) home = 0;
     }
-    if (unfinished_[level].load(std::memory_order_acquire) != 0) return kNone;
+    if (unfinished_[level].load() != 0) return kNone;
     advance(level);
   }
   return kNone;
@@ -184,10 +185,10 @@ auto ReadyQueue::next_level(LevelId from) const -> LevelId {
   for (; w < used_words_; ++w, mask = ~std::uint64_t{0}) {
     // Read anew for each level: what was unfinished a moment ago may have added to a
     // higher level before it finished.
-    while (const std::uint64_t bits = used_[w].load(std::memory_order_acquire) & mask) {
+    while (const std::uint64_t bits = used_[w].load() & mask) {
       const int bit = std::countr_zero(bits);
       const auto level = static_cast<LevelId>(w * 64) + static_cast<LevelId>(bit);
-      if (unfinished_[level].load(std::memory_order_acquire) != 0) return level;
+      if (unfinished_[level].load() != 0) return level;
       mask &= bit == 63 ? 0 : ~std::uint64_t{0} << (bit + 1);
     }
   }

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// From tag to tag: what worker 0 does between reactions.
 #include "reactorl/scheduler.hpp"
 
 #include <algorithm>
-#include <thread>
+
+#include "reactorl/tuning.hpp"
 
 namespace reactorl {
 namespace {
 
-constexpr Time kMillisecond = 1'000'000;
-/// How long worker 0 may sleep before it looks for signals.
-constexpr Time kNap = 50 * kMillisecond;
-/// A helper that has just worked looks out this long for more before it sleeps.
-constexpr Time kSpin = 100'000;
-
-auto elapsed(Tag tag, Time start) -> Tag { return {tag.time - start, tag.microstep}; }
+/// In fast mode other threads of the interpreter get a chance every so many tags.
+constexpr std::uint64_t kYieldEvery = 1024;  // a power of two
 
 auto is_physical(TriggerKind kind) -> bool {
   return kind == TriggerKind::kPhysical || kind == TriggerKind::kPhysicalStage;
+}
+
+auto make_timings(const Plan& plan, const Options& options) -> std::unique_ptr<Timings> {
+  if (options.timing == 0) return nullptr;
+  return std::make_unique<Timings>(plan.reactions.size(), plan.workers, options.timing);
 }
 
 }  // namespace
@@ -27,95 +27,36 @@ Scheduler::Scheduler(const Plan& plan, Options options, Host& host)
       options_(options),
       host_(host),
       ports_(plan.slots),
-      ready_(plan, options.shuffle),
-      modes_(plan),
-      costs_(plan.reactions.size()),
-      urgency_(plan),
-      gain_(options.one_at_a_time),
-      triggers_(plan.triggers.size()),
-      triggers_in_(plan.modes.size()),
-      workers_(std::make_unique<Worker[]>(plan.workers)) {
+      agenda_(plan, options.replay),
+      timings_(make_timings(plan, options)),
+      executor_(plan, options_, host, ports_, agenda_.modes(),
+                options.trace ? &log_ : nullptr, timings_.get()) {
   static std::atomic<std::uint64_t> serial{0};
   const std::uint64_t mine = ++serial;
-  for (WorkerId w = 0; w < plan.workers; ++w) {
-    workers_[w].scheduler = this;
-    workers_[w].id = w;
-    workers_[w].serial = mine;
-    if (options.trace) notes_.push_back(&workers_[w].notes);
+  for (Worker& worker : executor_.workers()) {
+    worker.scheduler = this;
+    worker.id = static_cast<WorkerId>(&worker - executor_.workers().data());
+    worker.serial = mine;
+    if (options.trace) notes_.push_back(&worker.notes);
   }
   if (options.trace) log_.open(plan.slots);
-  if (options.timing > 0) {
-    timings_ =
-        std::make_unique<Timings>(plan.reactions.size(), plan.workers, options.timing);
-  }
-  deadlines_.reserve(plan.reactions.size());
-  levels_.reserve(plan.reactions.size());
-  for (const Reaction& r : plan.reactions) {
-    deadlines_.push_back(r.deadline);
-    levels_.push_back(r.level);
-  }
-  for (TriggerId t = 0; t < plan.triggers.size(); ++t) {
-    if (plan.triggers[t].scope != kNone)
-      triggers_in_[plan.triggers[t].scope].push_back(t);
-  }
-  crowded_ = plan.workers > std::max(1U, std::thread::hardware_concurrency());
-  if (plan.workers > 1) {
-    vain_.resize(plan.reactions.size());
-    vain_skip_.resize(plan.reactions.size());
-    const WorkerPool::Options pool{plan.workers, options.one_at_a_time ? 0 : kSpin};
-    pool_ = std::make_unique<WorkerPool>(pool, host,
-                                         [this](WorkerId w) { help(workers_[w]); });
-  }
 }
 
 Scheduler::~Scheduler() = default;
 
-void Scheduler::dismiss() {
-  if (!pool_) return;
-  host_.leave(0);
-  pool_.reset();
-  host_.enter(0);
+void Scheduler::set_context(void* context) {
+  for (Worker& worker : executor_.workers()) worker.context = context;
 }
 
-void Scheduler::preload(TriggerId trigger, Tag tag, Value value) {
-  triggers_[trigger].pending.insert(tag, std::move(value));  // shifted by `start`
-}
-
-void Scheduler::stop_at(Tag tag) { stop_ = std::min(stop_, tag); }
+// ---- From tag to tag --------------------------------------------------------------
 
 auto Scheduler::start() -> Status {
   inbox_.open(clock_, options_.start);
-  const Time start = clock_.start_time();
-  if (stop_ != kLastTag) stop_.time = add_time(start, stop_.time);
-  if (options_.timeout != kForever) {
-    stop_ = std::min(stop_, Tag{add_time(start, options_.timeout), 0});
-  }
-  now_ = {start, 0};
-  for (TriggerId t = 0; t < triggers_.size(); ++t) {
-    const Trigger& trigger = plan_.triggers[t];
-    TriggerState& state = triggers_[t];
-    state.standing_still = !modes_.active(trigger.scope) && !recorded(t);
-    for (auto& event : state.pending.take_all()) {
-      const Tag tag{add_time(start, event.tag.time), event.tag.microstep};
-      state.pending.insert(tag, std::move(event.value));
-      queue_.put(tag, t);
-    }
-    if (trigger.kind == TriggerKind::kTimer) {
-      put_timer(t, {add_time(start, trigger.delay), 0});
-    }
-  }
-  begin_tag(now_);
-  for (const ReactionId r : plan_.startup) trigger(r);
-  deliver_events();
-  run_reactions();
-  finish_tag();
+  agenda_.start(clock_.start_time(), options_.timeout);
+  begin_tag({clock_.start_time(), 0});
+  for (const ReactionId r : plan_.startup) executor_.trigger(r);
+  run_tag();
   return status();
-}
-
-auto Scheduler::status() -> Status {
-  if (broken_off_.load()) return Status::kBrokenOff;
-  if (failed_at_.load() != ~std::uint64_t{0}) return Status::kFailed;
-  return ended_ ? Status::kFinished : Status::kRunning;
 }
 
 auto Scheduler::run() -> Status {
@@ -123,9 +64,7 @@ auto Scheduler::run() -> Status {
     const std::optional<Tag> next = next_tag();
     if (!wait_for(next.value_or(kLastTag))) continue;
     begin_tag(*next);
-    deliver_events();
-    run_reactions();
-    finish_tag();
+    run_tag();
   }
   return status();
 }
@@ -134,60 +73,56 @@ auto Scheduler::step(Tag tag, std::vector<std::pair<SlotId, Value>> inputs) -> S
   starving_ends_ = false;
   bool injected = false;
   while (status() == Status::kRunning) {
-    const std::optional<Tag> next = next_tag();
-    Tag target = next.value_or(kLastTag);
-    if (!injected) target = std::min({target, tag, stop_});
-    if (target.time > tag.time) break;
-    if (!wait_for(target)) continue;
-    begin_tag(target);
-    if (!injected && target >= tag) {
+    Tag next = next_tag().value_or(kLastTag);
+    if (!injected) next = std::min({next, tag, agenda_.stop()});
+    if (next.time > tag.time) break;
+    if (!wait_for(next)) continue;
+    begin_tag(next);
+    if (!injected && next >= tag) {
       injected = true;
-      for (auto& [slot, value] : inputs) set(workers_[0], slot, std::move(value));
+      for (auto& [slot, value] : inputs) set(worker_zero(), slot, std::move(value));
     }
-    deliver_events();
-    run_reactions();
-    finish_tag();
+    run_tag();
   }
   return status();
 }
 
 auto Scheduler::finish() -> Status {
-  stop_ = std::min(stop_, next_microstep(now_));
+  agenda_.stop_by(next_microstep(now_));
   return run();
+}
+
+auto Scheduler::status() const -> Status {
+  if (executor_.broken_off()) return Status::kBrokenOff;
+  if (executor_.failed_at() != kLastKey) return Status::kFailed;
+  return ended_ ? Status::kFinished : Status::kRunning;
 }
 
 auto Scheduler::next_tag() -> std::optional<Tag> {
   drain_inbox();
   if (stop_requested_.load(std::memory_order_relaxed)) {
     stop_requested_.store(false);
-    stop_ = std::min(stop_, next_microstep(now_));
+    agenda_.stop_by(next_microstep(now_));
   }
-  while (!queue_.empty()) {
-    const auto& [tag, trigger] = queue_.top();
-    const bool valid = trigger == kNone
-                           ? !(entries_first_.empty() && entries_reset_.empty())
-                           : !triggers_[trigger].standing_still &&
-                                 triggers_[trigger].pending.contains(tag);
-    if (valid) return std::min(tag, stop_);
-    queue_.pop();
+  if (const std::optional<Tag> next = agenda_.next()) {
+    return std::min(*next, agenda_.stop());
   }
   if (options_.keepalive || !starving_ends_) {
-    return stop_ == kLastTag ? std::nullopt : std::optional(stop_);
+    return agenda_.stop() == kLastTag ? std::nullopt : std::optional(agenda_.stop());
   }
-  stop_ = std::min(stop_, next_microstep(now_));
-  return stop_;
+  agenda_.stop_by(next_microstep(now_));
+  return agenda_.stop();
 }
 
 auto Scheduler::wait_for(Tag tag) -> bool {
-  // In fast mode only an empty queue makes it wait. Signals are looked for at every
-  // tag; other threads of the interpreter get their turn now and then.
+  // In fast mode only an empty queue makes it wait. Signals are looked for at every tag.
   const bool idle = tag == kLastTag;
   if (!host_.poll()) {
     break_off();
     return false;
   }
   if (options_.fast && !idle) {
-    if ((tags_run_.get() & 1023U) == 1023U) {
+    if ((tags_run_.get() & (kYieldEvery - 1)) == kYieldEvery - 1) {
       host_.leave(0);
       host_.enter(0);
     }
@@ -197,15 +132,26 @@ auto Scheduler::wait_for(Tag tag) -> bool {
   // raises the signal.
   const std::uint32_t seen = woken_.epoch();
   if (stop_requested_.load() || inbox_.waiting()) return false;
-  const Time wait = idle ? kNap : tag.time - clock_.now();
+  const Time wait = idle ? tuning::kLongestSleep : tag.time - clock_.now();
   if (wait > 0) {
     host_.leave(0);
-    woken_.wait(seen, std::min(wait, kNap));
+    woken_.wait(seen, std::min(wait, tuning::kLongestSleep));
     host_.enter(0);
   }
   // Recompute unless the time has come and nothing arrived meanwhile.
   return !idle && woken_.epoch() == seen && clock_.now() >= tag.time;
 }
+
+void Scheduler::drain_inbox() {
+  for (auto& event : inbox_.take()) {
+    if (!agenda_.modes().active(plan_.triggers[event.trigger].scope)) continue;
+    const Tag wanted{std::max(event.stamp, clock_.start_time()), 0};
+    const auto tag = agenda_.place(event.trigger, wanted, std::move(event.value), now_);
+    if (tag) agenda_.queue(*tag, event.trigger);
+  }
+}
+
+// ---- One tag ----------------------------------------------------------------------
 
 void Scheduler::begin_tag(Tag tag) {
   now_ = tag;
@@ -215,116 +161,121 @@ void Scheduler::begin_tag(Tag tag) {
     lag_ = clock_.now() - tag.time;
   }
   ++epoch_;
-  ready_.begin(epoch_);
-  if (pool_) {
-    urgency_.begin();
-    urgency_.refresh(costs_, tags_run_.get());
+  executor_.begin(epoch_, tag.time);
+  ended_ = now_ >= agenda_.stop();
+  if (!ended_) return;
+  for (const ReactionId r : plan_.shutdown) {
+    if (agenda_.modes().visited(plan_.reactions[r].scope)) executor_.add(r);
   }
-  ended_ = now_ >= stop_;
-  if (ended_) {
-    for (const ReactionId r : plan_.shutdown) {
-      if (modes_.visited(plan_.reactions[r].scope)) ready_.add(r);
-    }
-  }
+}
+
+void Scheduler::run_tag() {
+  deliver_events();
+  executor_.run(epoch_ == 1 || ended_);
+  end_tag();
 }
 
 void Scheduler::deliver_events() {
-  while (!queue_.empty() && queue_.top().tag <= now_) {
-    const auto [tag, id] = queue_.top();
-    queue_.pop();
-    if (id == kNone) {
-      enqueue_entries();
-      continue;
-    }
-    TriggerState& state = triggers_[id];
-    if (state.standing_still) continue;
-    std::optional<Value> value = state.pending.take(tag);
-    if (!value) continue;
-    const Trigger& trigger = plan_.triggers[id];
-    if (recorded(id) && !modes_.active(trigger.scope)) continue;
-    if (is_physical(trigger.kind)) {
-      host_.delivered(id, elapsed(now_, clock_.start_time()), *value);
-    }
-    delivered_.add(1);
-    if (ports_.set(trigger.slot, std::move(*value), epoch_)) {
-      trigger_all(trigger.slot);
-      if (!plan_.slot_stages[trigger.slot].empty()) {
-        workers_[0].delayed.push_back(trigger.slot);
-      }
-    }
-    if (trigger.kind == TriggerKind::kTimer && trigger.spacing > 0) {
-      put_timer(id, delayed({now_.time, 0}, trigger.spacing));
-    }
-  }
+  agenda_.take_due(
+      now_, [this](TriggerId t, Value value) { deliver(t, std::move(value)); },
+      [this] { agenda_.take_entries([this](ReactionId r) { executor_.add(r); }); });
 }
 
-void Scheduler::finish_tag() {
+void Scheduler::deliver(TriggerId id, Value value) {
+  const Trigger& trigger = plan_.triggers[id];
+  if (is_physical(trigger.kind)) host_.delivered(id, elapsed(now_), value);
+  delivered_.add(1);
+  executor_.set(worker_zero(), trigger.slot, std::move(value));
+}
+
+void Scheduler::end_tag() {
   forward_delayed();
-  for (WorkerId w = 0; w < plan_.workers; ++w) {
-    for (const auto& entry : workers_[w].outbox) queue_.put(entry.tag, entry.trigger);
-    workers_[w].outbox.clear();
-  }
-  if (queue_.size() > compact_at_) compact_queue();
+  merge_outboxes();
   if (options_.trace) {
-    // What comes after a failure ran or did not, as chance would have it.
-    const TraceKey last = failed_at_.load(std::memory_order_relaxed);
-    log_.end_tag(elapsed(now_, clock_.start_time()), notes_, ended_, last);
+    // What comes after a failure ran or did not, depending on timing.
+    log_.end_tag(elapsed(now_), notes_, ended_, executor_.failed_at());
   }
   if (timings_) {
     const Time lag = options_.fast ? 0 : std::max<Time>(0, lag_);
-    timings_->note({epoch_, elapsed(now_, clock_.start_time()), tag_began_,
-                    Clock::ticks_now(), lag});
+    timings_->note({epoch_, elapsed(now_), tag_began_, Clock::ticks_now(), lag});
   }
-  if (modes_.any() && !ended_) commit_modes();
+  if (agenda_.modes().any() && !ended_) agenda_.commit_modes(now_);
   tags_run_.add(1);
-  reached_.set(now_.time - clock_.start_time());
-}
-
-void Scheduler::compact_queue() {
-  // Moved and removed events leave entries behind; without this a program that keeps
-  // moving an alarm would collect them until the alarm's time.
-  queue_.keep([this](const EventQueue::Entry& entry) {
-    return entry.trigger == kNone ||
-           (!triggers_[entry.trigger].standing_still &&
-            triggers_[entry.trigger].pending.contains(entry.tag));
-  });
-  compact_at_ = std::max<std::size_t>(1024, 2 * queue_.size());
+  reached_.set(elapsed(now_).time);
 }
 
 void Scheduler::forward_delayed() {
   std::vector<TriggerId> stages;
-  for (WorkerId w = 0; w < plan_.workers; ++w) {
-    for (const SlotId slot : workers_[w].delayed) {
+  for (Worker& worker : executor_.workers()) {
+    for (const SlotId slot : worker.delayed) {
       const auto of_slot = plan_.slot_stages[slot];
       stages.insert(stages.end(), of_slot.begin(), of_slot.end());
     }
-    workers_[w].delayed.clear();
+    worker.delayed.clear();
   }
   if (stages.size() > 1) std::ranges::sort(stages);
   for (const TriggerId id : stages) {
     const Trigger& stage = plan_.triggers[id];
-    if (!modes_.active(stage.scope)) continue;
+    if (!agenda_.modes().active(stage.scope)) continue;
     Value value = ports_.value(stage.source).copy();
     if (stage.kind == TriggerKind::kPhysicalStage) {
       if (!options_.replay) inbox_.put(id, stage.delay, std::move(value), clock_);
       continue;
     }
-    const auto tag = place(id, delayed(now_, stage.delay), std::move(value));
-    if (tag) queue_.put(*tag, id);
-    if (options_.trace && failed_at_.load(std::memory_order_relaxed) == kLastKey) {
-      log_.stage_event(
-          id, tag ? std::optional(elapsed(*tag, clock_.start_time())) : std::nullopt);
+    const auto tag =
+        agenda_.place(id, delayed(now_, stage.delay), std::move(value), now_);
+    if (tag) agenda_.queue(*tag, id);
+    if (options_.trace && executor_.failed_at() == kLastKey) {
+      log_.stage_event(id, tag ? std::optional(elapsed(*tag)) : std::nullopt);
     }
   }
 }
 
-void Scheduler::drain_inbox() {
-  for (auto& event : inbox_.take()) {
-    if (!modes_.active(plan_.triggers[event.trigger].scope)) continue;
-    const Tag wanted{std::max(event.stamp, clock_.start_time()), 0};
-    const auto tag = place(event.trigger, wanted, std::move(event.value));
-    if (tag) queue_.put(*tag, event.trigger);
+void Scheduler::merge_outboxes() {
+  for (Worker& worker : executor_.workers()) {
+    for (const auto& entry : worker.outbox) agenda_.queue(entry.tag, entry.trigger);
+    worker.outbox.clear();
   }
+  agenda_.compact();
+}
+
+// ---- What bodies and other threads ask for ----------------------------------------
+
+void Scheduler::schedule(Worker& worker, TriggerId action, Time extra, Value value) {
+  const Trigger& trigger = plan_.triggers[action];
+  const Time delay = add_time(std::max<Time>(extra, 0), trigger.delay);
+  std::optional<Tag> tag;
+  if (agenda_.modes().active(trigger.scope)) {
+    tag = agenda_.place(action, delayed(now_, delay), std::move(value), now_);
+  }
+  // A replaced payload yields a second entry for the same event, which later finds
+  // nothing and is passed over.
+  if (tag) worker.outbox.push_back({*tag, action});
+  if (options_.trace) {
+    worker.notes.event(action, tag ? std::optional(elapsed(*tag)) : std::nullopt);
+  }
+}
+
+void Scheduler::switch_mode(Worker& worker, ModeId mode, bool reset) {
+  agenda_.modes().request(mode, reset);
+  if (options_.trace) worker.notes.mode(mode, reset);
+}
+
+void Scheduler::schedule_physical(TriggerId action, Time extra, Value value) {
+  if (options_.replay) return;
+  const Time delay = add_time(std::max<Time>(extra, 0), plan_.triggers[action].delay);
+  inbox_.put(action, delay, std::move(value), clock_);
+  woken_.raise();
+}
+
+void Scheduler::request_stop() {
+  stop_requested_.store(true);
+  woken_.raise();
+}
+
+void Scheduler::break_off() {
+  executor_.break_off();
+  woken_.raise();
 }
 
 }  // namespace reactorl

@@ -6,18 +6,9 @@
 #include <numeric>
 
 namespace reactorl {
-namespace {
-
-/// In larger programs ranks would take longer than they save.
-constexpr std::size_t kMaxReactions = 4096;
-/// Ranks are computed at the first tags often, then at every so manieth.
-constexpr std::uint64_t kEvery = 64;
-
-}  // namespace
-
 Urgency::Urgency(const Plan& plan) : plan_(plan) {
   for (auto& place : noted_) place.store(kNone);
-  if (plan.workers < 2 || plan.reactions.size() > kMaxReactions) return;
+  if (plan.workers < 2 || plan.reactions.size() > tuning::kMostRanked) return;
   deepest_first_.resize(plan.reactions.size());
   std::iota(deepest_first_.begin(), deepest_first_.end(), ReactionId{0});
   std::ranges::stable_sort(deepest_first_, [&](ReactionId a, ReactionId b) {
@@ -28,7 +19,7 @@ Urgency::Urgency(const Plan& plan) : plan_(plan) {
 
 void Urgency::refresh(const Costs& costs, std::uint64_t tags_run) {
   if (deepest_first_.empty()) return;
-  if (tags_run % kEvery != 0 && !std::has_single_bit(tags_run)) return;
+  if (tags_run % tuning::kRankEvery != 0 && !std::has_single_bit(tags_run)) return;
   ranked_ = false;
   for (const ReactionId r : deepest_first_) {
     Time after = 0;
@@ -36,7 +27,7 @@ void Urgency::refresh(const Costs& costs, std::uint64_t tags_run) {
       after = std::max(after, ranks_[next]);
     }
     ranks_[r] = costs.recent(r) + after;
-    ranked_ = ranked_ || costs.recent(r) >= kLong;
+    ranked_ = ranked_ || costs.recent(r) >= tuning::kUrgentFrom;
   }
 }
 

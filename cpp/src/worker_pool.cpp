@@ -5,14 +5,13 @@
 #include <utility>
 
 #include "reactorl/clock.hpp"
+#include "reactorl/tuning.hpp"
 
 namespace reactorl {
 namespace {
 
-constexpr int kSpinsPerLook = 64;
-constexpr unsigned kSeatBits = 16;
-constexpr std::uint64_t kSeatMask = (1U << kSeatBits) - 1;
-constexpr Time kMillisecond = 1'000'000;
+constexpr unsigned kPlaceBits = 16;
+constexpr std::uint64_t kPlaceMask = (1U << kPlaceBits) - 1;
 
 }  // namespace
 
@@ -38,18 +37,18 @@ void WorkerPool::start_threads() {
 void WorkerPool::open(WorkerId helpers) {
   if (threads_.empty()) start_threads();
   const std::uint64_t next = phase_.load() + 1;
-  seats_.store((next << kSeatBits) | helpers);
+  places_.store((next << kPlaceBits) | helpers);
   phase_.store(next);
   if (spinning_.load() < helpers) opened_.raise();
 }
 
 void WorkerPool::close(const std::function<void()>& waiting) {
   phase_.fetch_add(1);
-  for (int i = 0; i < 200 && inside_.load() != 0; ++i) pause_briefly();
+  for (int i = 0; i < tuning::kSpinsForLast && inside_.load() != 0; ++i) pause_briefly();
   while (inside_.load() != 0) {
     const std::uint32_t seen = left_.epoch();
     host_.leave(0);
-    if (inside_.load() != 0) left_.wait(seen, 20 * kMillisecond);
+    if (inside_.load() != 0) left_.wait(seen, tuning::kLongestSleepForLast);
     host_.enter(0);
     waiting();
   }
@@ -65,10 +64,10 @@ void WorkerPool::help(WorkerId worker) {
       continue;
     }
     seen = phase;
-    if (!take_seat(phase)) continue;
+    if (!take_place(phase)) continue;
     host_.enter(worker);
     inside_.fetch_add(1);
-    // Checked after announcing oneself: either this thread sees the phase closed, or
+    // Checked after `inside_` was raised: either this thread sees the phase closed, or
     // worker 0 sees this thread inside.
     if (phase_.load() == phase) work_(worker);
     inside_.fetch_sub(1);
@@ -78,17 +77,17 @@ void WorkerPool::help(WorkerId worker) {
   host_.thread_ends(worker);
 }
 
-auto WorkerPool::take_seat(std::uint64_t phase) -> bool {
-  std::uint64_t seats = seats_.load();
-  // A latecomer from an earlier phase must not take a seat that it will not use.
-  while ((seats >> kSeatBits) == phase && (seats & kSeatMask) > 0) {
-    if (seats_.compare_exchange_weak(seats, seats - 1)) return true;
+auto WorkerPool::take_place(std::uint64_t phase) -> bool {
+  std::uint64_t places = places_.load();
+  // A helper that saw an earlier phase must not take a place that it will not use.
+  while ((places >> kPlaceBits) == phase && (places & kPlaceMask) > 0) {
+    if (places_.compare_exchange_weak(places, places - 1)) return true;
   }
   return false;
 }
 
 void WorkerPool::await_phase(std::uint64_t seen) {
-  const auto news = [&] {
+  const auto has_news = [&] {
     const std::uint64_t phase = phase_.load();
     return ending_.load() || ((phase & 1U) != 0 && phase != seen);
   };
@@ -96,8 +95,8 @@ void WorkerPool::await_phase(std::uint64_t seen) {
     if (spinning_.fetch_add(1) < max_spinning_) {
       const Time until = Clock::ticks_now() + options_.spin;
       do {
-        for (int i = 0; i < kSpinsPerLook; ++i) {
-          if (news()) {
+        for (int i = 0; i < tuning::kSpinsPerClockRead; ++i) {
+          if (has_news()) {
             spinning_.fetch_sub(1);
             return;
           }
@@ -108,7 +107,7 @@ void WorkerPool::await_phase(std::uint64_t seen) {
     spinning_.fetch_sub(1);
   }
   const std::uint32_t epoch = opened_.epoch();
-  if (!news()) opened_.wait(epoch, kForever);
+  if (!has_news()) opened_.wait(epoch, kForever);
 }
 
 }  // namespace reactorl

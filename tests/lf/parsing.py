@@ -22,9 +22,10 @@ def attempt(text: str) -> tuple[syntax.File, list[str]]:
     tree = parse(Source(Path("test.lf"), text), report)
     found = []
     for diagnostic in report.in_order():
-        line, column = diagnostic.place
-        advice = f" | {diagnostic.help}" if diagnostic.help else ""
-        found.append(f"{line}:{column}: {diagnostic.what}{advice}")
+        where, remedy = diagnostic.where, diagnostic.remedy
+        assert where is not None
+        advice = f" | {remedy}" if remedy else ""
+        found.append(f"{where.line}:{where.column}: {diagnostic.what}{advice}")
     return tree, found
 
 

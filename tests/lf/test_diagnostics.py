@@ -7,6 +7,7 @@ from pathlib import Path
 
 from reactorl.lf.diagnostics import Report
 from reactorl.lf.link.resolve import resolve
+from reactorl.lf.places import path_of
 from reactorl.lf.source import Source, Span
 from tests.lf.work import calls_of
 
@@ -22,8 +23,8 @@ def test_the_file_asked_for_comes_first(tmp_path: Path) -> None:
 
     resolve(asked, report)
 
-    assert [d.path.name for d in report.diagnostics] == ["b.lf", "a.lf"]
-    assert [d.path.name for d in report.in_order()] == ["a.lf", "b.lf"]
+    assert [path_of(d).name for d in report.diagnostics] == ["b.lf", "a.lf"]
+    assert [path_of(d).name for d in report.in_order()] == ["a.lf", "b.lf"]
 
 
 def test_many_diagnostics_are_each_noted_once_and_soon() -> None:

@@ -267,7 +267,7 @@ def test_all_diagnostics_are_in_the_error() -> None:
 
     error = pickle.loads(pickle.dumps(caught.value))
     assert issubclass(LfError, reactorl.ReactorlError)
-    assert [d.place[0] for d in error.diagnostics] == [3, 4]
+    assert [d.where.line for d in error.diagnostics if d.where is not None] == [3, 4]
     assert str(error) == str(caught.value)
     assert str(error).startswith("the program cannot be loaded\nLib.lf:3:12: error: ")
     assert "Lib.lf:4:12: error: " in str(error)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from reactorl.lf.parse import time_units
 from reactorl.lf.parse.keywords import BOOLS, KEYWORDS, TIMES
 
-UNITS = st.sampled_from(sorted(time_units.UNITS))
+TIME_UNITS = st.sampled_from(sorted(time_units.UNITS))
 
 _RESERVED = {*KEYWORDS, *BOOLS, *TIMES, *time_units.UNITS, *keyword.kwlist}
 NAMES = st.one_of(

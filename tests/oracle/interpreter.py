@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING
 
-from reactorl._program.instances import instantiate, restore_reset_state
 from reactorl._program.program import NO_SCOPE
+from reactorl._runtime.instances import instantiate, restore_reset_state
 from reactorl.tag import FOREVER, MAX_MICROSTEP, Tag
 from reactorl.trace import Event, ReactionRecord, TagRecord, Trace, value_text
 from tests.oracle.events import EventQueue, Trigger, Waiting

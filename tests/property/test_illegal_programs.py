@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is not legal is refused with the right error, wherever it stands."""
+"""Illegal programs are rejected with the right error, alone and inside others."""
 
 from __future__ import annotations
 
@@ -7,15 +7,18 @@ import pickle
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from reactorl import Reactor, ReactorlError, run
-from reactorl.testing import Illegal, check
-from reactorl.testing.illegal_table import ILLEGAL
-from reactorl.testing.strategies import GeneratedProgram, illegal_programs, programs
+from reactorl.testing.strategies import GeneratedProgram, programs
+from tests.programs.illegal import Illegal, check, ring
+from tests.programs.illegal_table import ILLEGAL
+
+ILLEGAL_PROGRAMS = st.sampled_from(ILLEGAL) | st.integers(1, 8).map(ring)
 
 
 @pytest.mark.parametrize("illegal", ILLEGAL, ids=str)
-def test_it_is_refused_with_the_right_error(illegal: Illegal) -> None:
+def test_elaboration_raises_the_right_error(illegal: Illegal) -> None:
     with pytest.raises(illegal.error) as caught:
         check(illegal.make())
 
@@ -23,13 +26,13 @@ def test_it_is_refused_with_the_right_error(illegal: Illegal) -> None:
 
 
 @pytest.mark.parametrize("illegal", ILLEGAL, ids=str)
-def test_run_refuses_it_before_anything_happens(illegal: Illegal) -> None:
+def test_run_raises_before_any_user_code_runs(illegal: Illegal) -> None:
     with pytest.raises(illegal.error):
         run(illegal.make(), fast=True, workers=1)
 
 
 @pytest.mark.parametrize("illegal", ILLEGAL, ids=str)
-def test_the_error_survives_pickling_and_has_words(illegal: Illegal) -> None:
+def test_error_survives_pickling_and_has_a_text(illegal: Illegal) -> None:
     with pytest.raises(ReactorlError) as caught:
         check(illegal.make())
 
@@ -39,14 +42,14 @@ def test_the_error_survives_pickling_and_has_words(illegal: Illegal) -> None:
     assert str(again)
 
 
-@given(illegal=illegal_programs(), generated=programs(max_depth=1))
+@given(illegal=ILLEGAL_PROGRAMS, generated=programs(max_depth=1))
 @settings(
     deadline=None,
     max_examples=40,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 @pytest.mark.filterwarnings("ignore::reactorl.ReactorlWarning")
-def test_legal_company_does_not_help(
+def test_illegal_program_beside_a_legal_one_is_rejected(
     illegal: Illegal, generated: GeneratedProgram
 ) -> None:
     if illegal.name == "the main reactor has ports":

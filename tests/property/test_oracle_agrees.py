@@ -15,7 +15,7 @@ from reactorl.testing import assert_same_trace
 from reactorl.testing.generated import program_from_seed
 from reactorl.testing.strategies import GeneratedProgram, programs
 from reactorl.trace import digest
-from tests.runs import by_oracle, by_runtime
+from tests.oracle.runs import by_oracle, by_runtime
 
 WORKERS = (1, 2, 4, 8)
 SEEDS = range(40)

@@ -250,7 +250,7 @@ class Wordy(Auction):
 @pytest.mark.parametrize(
     ("change", "match"),
     [
-        ({"env": Nameless}, "nameless does not say which agents it can have"),
+        ({"env": Nameless}, "nameless must have possible_agents"),
         ({"num_envs": 0}, "num_envs is 0"),
         (
             {"policies": {"bidder_0": linear(0)}},

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from tests.rl.envs import Toy
+from tests.rl.toy_envs import Toy
 
 SPACE = spaces.Dict(a=spaces.Box(-9, 9, (2,), np.float32), b=spaces.Discrete(50))
 

@@ -168,7 +168,8 @@ def test_reading_an_undeclared_port_names_reaction_port_and_fix() -> None:
     error = caught.value
     assert (error.reaction, error.element) == ("main.sink.look", "main.sink.y")
     assert error.access == "reads"
-    assert "sources=[y]" in error.fix
+    assert error.fix == "add `y` to its sources"
+    assert error.example == "@reaction(..., sources=[y])"
     assert "test_failures.py" in str(error)
 
 

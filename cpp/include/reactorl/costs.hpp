@@ -8,6 +8,7 @@
 #include "reactorl/counter.hpp"
 #include "reactorl/ids.hpp"
 #include "reactorl/tag.hpp"
+#include "reactorl/tuning.hpp"
 
 namespace reactorl {
 
@@ -24,7 +25,7 @@ class Costs {
     Counter<std::uint64_t> waiting;   // runs that were timed, but may have waited
     Counter<Time> waiting_total;      // of these
     Time recent = 0;                  // moving average
-    Time alone = 0;                   // the same of runs with nobody beside
+    Time alone = 0;                   // the same of runs on one worker
     std::uint32_t runs_alone = 0;     // measured ones
   };
 
@@ -36,7 +37,8 @@ class Costs {
     Entry& e = entries_[reaction];
     const std::uint64_t run = e.runs.get();
     e.runs.set(run + 1);
-    return run < 8 || (run & 15U) == 0 || e.recent > 20'000;
+    return run < tuning::kRunsAllTimed || (run & (tuning::kSampleEvery - 1)) == 0 ||
+           e.recent > tuning::kAlwaysTimed;
   }
   /// `shared`: other workers ran reactions meanwhile, and may have been in the way.
   void stop(ReactionId reaction, Time spent, bool shared = false) {
@@ -44,14 +46,16 @@ class Costs {
     e.measured.add(1);
     e.total.add(spent);
     // The first run often pays for imports and caches: replace it, then average.
-    e.recent = e.measured.get() <= 2 ? spent : e.recent + (spent - e.recent) / 4;
+    e.recent = e.measured.get() <= 2
+                   ? spent
+                   : e.recent + (spent - e.recent) / tuning::kAverageOver;
     if (!shared) {
       ++e.runs_alone;
       e.alone = e.runs_alone <= 2 ? spent : average(e.alone, spent, e.runs_alone - 1);
     }
   }
-  /// Instead of `stop`, where the time may be that of waiting for an interpreter lock:
-  /// it says when the reaction was under way, but not what it costs.
+  /// Instead of `stop`, where the time may include waiting for an interpreter lock and is
+  /// not a cost.
   void stop_waiting(ReactionId reaction, Time spent) {
     Entry& e = entries_[reaction];
     e.waiting.add(1);
@@ -60,7 +64,7 @@ class Costs {
   [[nodiscard]] auto recent(ReactionId reaction) const -> Time {
     return entries_[reaction].recent;
   }
-  /// What it takes with nobody beside, as far as that is known.
+  /// What it takes while no other worker runs reactions, as far as that is known.
   [[nodiscard]] auto alone(ReactionId reaction) const -> Time {
     const Entry& e = entries_[reaction];
     return e.runs_alone != 0 ? e.alone : e.recent;
@@ -70,23 +74,14 @@ class Costs {
   }
 
  private:
-  /// A run that took many times as long as usual waited for something, and that says
-  /// nothing about the next one. It must not be remembered as what work costs: shared
-  /// work would seem to pay, and be shared, so that nobody measures it alone again.
-  static constexpr Time kSurprise = 4;
-  static constexpr Time kLeast = 1'000;
-
-  /// Of the latest so many runs, about. Runs alone are rare where work is shared, and a
-  /// single one says little where work varies: if it was short, all sharing until the
-  /// next one would seem not to pay.
-  static constexpr Time kRuns = 4;
-
   /// The average with a further run, the `count`-th.
   [[nodiscard]] static auto average(Time usual, Time spent, Time count) -> Time {
-    const Time from = std::min(usual, kSurprise * std::max(spent, kLeast));
-    const Time to = std::min(spent, kSurprise * std::max(usual, kLeast));
-    const bool is_new = from != usual || to != spent;  // and no longer what it was
-    return from + (to - from) / (is_new ? 2 : std::min(count, kRuns));
+    const Time from =
+        std::min(usual, tuning::kOutlier * std::max(spent, tuning::kLeastCost));
+    const Time to =
+        std::min(spent, tuning::kOutlier * std::max(usual, tuning::kLeastCost));
+    const bool is_new = from != usual || to != spent;  // the cost has changed
+    return from + (to - from) / (is_new ? 2 : std::min(count, tuning::kAverageOver));
   }
 
   std::vector<Entry> entries_;

@@ -18,6 +18,10 @@ using WorkerId = std::uint32_t;
 /// No such thing: a reaction that is not there, a scope outside all modes.
 inline constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
+/// Stands for a trigger in the event queue: reactions to the entry of modes are due. It
+/// sorts behind all triggers of the same tag.
+inline constexpr TriggerId kModeEntry = kNone;
+
 /// Counts tags. Something is present iff it was marked in the current epoch, so a
 /// new tag clears every presence flag by counting one further.
 using Epoch = std::uint64_t;

@@ -16,7 +16,7 @@ namespace reactorl {
 ///
 /// Levels give a cheap order: everything at the current level may run at once. A worker
 /// that would wait for the rest of the level may look ahead and take any reaction that
-/// nothing unfinished must precede. So a long reaction delays only what depends on it.
+/// no unfinished one must precede. So a long reaction delays only what depends on it.
 ///
 /// Lock-free. A reaction goes queued -> running -> done, each once per tag; the state is
 /// stamped with the epoch, so nothing is cleared between tags. Invariants that the
@@ -27,8 +27,9 @@ namespace reactorl {
 ///     so an observer that reads `running_` first and the levels upwards after it
 ///     misses nothing that is unfinished.
 ///
-/// While no other worker has been invited (`share(false)`), the same code runs with
-/// plain loads and stores.
+/// While worker 0 is alone (`share(false)`), the same code runs with plain loads and
+/// stores. Shared operations are seq_cst unless noted: `finished`, and what a worker
+/// reads before it sleeps, take part in the handshake of `Executor::sleep`.
 class ReadyQueue {
  public:
   ReadyQueue(const Plan& plan, std::uint64_t shuffle);
@@ -62,15 +63,11 @@ class ReadyQueue {
     return state_[reaction].load(std::memory_order_relaxed) == stamp(kQueued);
   }
   /// No reaction is queued or running.
-  [[nodiscard]] auto finished() const -> bool {
-    return outstanding_.load(std::memory_order_acquire) == 0;
-  }
+  [[nodiscard]] auto finished() const -> bool { return outstanding_.load() == 0; }
   [[nodiscard]] auto outstanding() const -> std::uint32_t {
     return outstanding_.load(std::memory_order_relaxed);
   }
-  [[nodiscard]] auto current_level() const -> LevelId {
-    return current_.load(std::memory_order_acquire);
-  }
+  [[nodiscard]] auto current_level() const -> LevelId { return current_.load(); }
   /// Calls `visit(reaction)` for what is queued at `level`, until it returns false.
   /// Only worker 0, before others take part.
   template <class Visit>
@@ -91,7 +88,8 @@ class ReadyQueue {
   static constexpr std::uint32_t kClaiming = kNone - 1;
   static constexpr std::uint32_t kAway = kNone - 2;
 
-  /// The reactions of one level that have one home.
+  /// The reactions of one level that have one home. Segments of one home lie together,
+  /// with a gap to the next home, so that workers do not write to the same cache line.
   struct Segment {
     std::atomic<std::uint32_t> head{0};  // next to take
     std::atomic<std::uint32_t> tail{0};  // next free
@@ -102,7 +100,7 @@ class ReadyQueue {
   };
 
   [[nodiscard]] auto segment_of(LevelId level, WorkerId home) const -> std::size_t {
-    return static_cast<std::size_t>(level) * workers_ + home;
+    return home * home_stride_ + level;
   }
   [[nodiscard]] auto stamp(std::uint64_t state) const -> std::uint64_t {
     return (epoch_ << 2U) | state;
@@ -120,6 +118,7 @@ class ReadyQueue {
   const Plan& plan_;
   Reach reach_;
   WorkerId workers_;
+  std::size_t home_stride_;  // segments per home, with the gap
   std::uint64_t shuffle_;
   bool shared_ = false;
   bool strict_home_ = false;
@@ -129,7 +128,7 @@ class ReadyQueue {
   std::unique_ptr<std::atomic<std::uint64_t>[]> state_;       // per reaction
   std::unique_ptr<std::atomic<std::uint32_t>[]> unfinished_;  // per level
   std::unique_ptr<std::atomic<std::uint64_t>[]> used_;        // a bit per level
-  std::unique_ptr<Segment[]> segments_;                       // level x home
+  std::unique_ptr<Segment[]> segments_;                       // home x level
   std::unique_ptr<std::atomic<ReactionId>[]> entries_;
   std::unique_ptr<WorkerSlot[]> running_;  // per worker
   std::size_t used_words_;

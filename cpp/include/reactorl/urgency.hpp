@@ -10,24 +10,21 @@
 #include "reactorl/ids.hpp"
 #include "reactorl/plan.hpp"
 #include "reactorl/tag.hpp"
+#include "reactorl/tuning.hpp"
 
 namespace reactorl {
 
-/// Which of the triggered reactions should begin soon because much hangs on them.
+/// Which of the triggered reactions should begin soon because long chains depend on them.
 ///
-/// The rank of a reaction is what it takes, and what the longest chain of reactions
-/// takes that must come after it. Whoever runs the highest rank first keeps the others
-/// busy beside it; by levels alone a long reaction at a deep level would begin when all
-/// others are done, with nothing left to do beside it. Guides who runs what and when;
-/// never what happens.
+/// The rank of a reaction is its cost plus that of the longest chain of reactions that
+/// must come after it. Running the highest rank first keeps the other workers busy
+/// meanwhile; by levels alone a long reaction at a deep level would begin when all others
+/// are done, with nothing left to run concurrently. Decides who runs what and when, never
+/// what happens.
 ///
 /// Thread safety: `refresh` and `begin` only by worker 0 between tags; the rest by all.
 class Urgency {
  public:
-  /// Below this, order gains less than it costs.
-  static constexpr Time kLong = 500'000;
-  static constexpr std::size_t kMost = 64;
-
   explicit Urgency(const Plan& plan);
 
   /// Computes ranks anew if it is time; cheap where nothing takes long.
@@ -36,9 +33,9 @@ class Urgency {
   void begin() { count_.store(0, std::memory_order_relaxed); }
   /// Notes a triggered reaction, if it is one of the long ones.
   void add(ReactionId reaction) {
-    if (!ranked_ || ranks_[reaction] < kLong) return;
+    if (!ranked_ || ranks_[reaction] < tuning::kUrgentFrom) return;
     const std::uint32_t place = count_.fetch_add(1);
-    if (place < kMost) noted_[place].store(reaction);
+    if (place < tuning::kMostUrgent) noted_[place].store(reaction);
   }
   /// Whether there is anything to choose from.
   [[nodiscard]] auto any() const -> bool {
@@ -48,7 +45,7 @@ class Urgency {
   template <class Visit>
   void for_each(Visit visit) const {
     const std::uint32_t count = count_.load(std::memory_order_acquire);
-    for (std::uint32_t i = 0; i < count && i < kMost; ++i) {
+    for (std::uint32_t i = 0; i < count && i < tuning::kMostUrgent; ++i) {
       const ReactionId reaction = noted_[i].load();
       if (reaction != kNone) visit(reaction, ranks_[reaction]);
     }
@@ -63,7 +60,7 @@ class Urgency {
   std::vector<Time> ranks_;
   bool ranked_ = false;
   std::atomic<std::uint32_t> count_{0};
-  std::array<std::atomic<ReactionId>, kMost> noted_;
+  std::array<std::atomic<ReactionId>, tuning::kMostUrgent> noted_;
 };
 
 }  // namespace reactorl

@@ -23,15 +23,15 @@ inline void pause_briefly() {
 
 /// The threads that help worker 0.
 ///
-/// Worker 0 opens a phase, takes part in it itself, and closes it when all is done.
-/// A helper that comes late finds the phase closed and goes back to waiting, so worker
-/// 0 never waits for a thread that has not begun. Helpers wait outside the host: first
-/// spinning for a short while, then asleep.
+/// Worker 0 opens a phase, takes part in it itself, and closes it when all is done. A
+/// late helper finds the phase closed and waits for the next one, so worker 0 never waits
+/// for a thread that has not begun. Helpers wait outside the host: first spinning for a
+/// short while, then asleep.
 class WorkerPool {
  public:
   struct Options {
     WorkerId workers = 1;  // with worker 0
-    Time spin = 0;         // how long a helper looks out before it sleeps
+    Time spin = 0;         // how long a helper spins before it sleeps
   };
 
   /// `work(worker)` is what a helper does in a phase; it returns when all is done.
@@ -43,12 +43,12 @@ class WorkerPool {
 
   /// Opens a phase for at most `helpers` helpers. Only worker 0.
   void open(WorkerId helpers);
-  /// Lets nobody in any more, and waits for those inside. `waiting` is called now and
+  /// Lets no further helper in, and waits for those inside. `waiting` is called now and
   /// then, with worker 0 inside the host. Only worker 0.
   void close(const std::function<void()>& waiting);
   [[nodiscard]] auto is_open() const -> bool { return (phase_.load() & 1U) != 0; }
-  /// How many helpers are looking out and would come at once.
-  [[nodiscard]] auto alert() const -> WorkerId { return spinning_.load(); }
+  /// How many helpers spin and would come at once.
+  [[nodiscard]] auto spinning() const -> WorkerId { return spinning_.load(); }
   /// How many are taking part now, without worker 0.
   [[nodiscard]] auto inside() const -> WorkerId { return inside_.load(); }
 
@@ -56,7 +56,7 @@ class WorkerPool {
   void start_threads();
   void help(WorkerId worker);
   void await_phase(std::uint64_t seen);
-  auto take_seat(std::uint64_t phase) -> bool;
+  auto take_place(std::uint64_t phase) -> bool;
 
   Options options_;
   Host& host_;
@@ -65,7 +65,7 @@ class WorkerPool {
   std::vector<std::thread> threads_;
   std::atomic<bool> ending_{false};
   alignas(64) std::atomic<std::uint64_t> phase_{0};  // odd: open
-  std::atomic<std::uint64_t> seats_{0};              // phase * 2^16 + free seats
+  std::atomic<std::uint64_t> places_{0};             // phase * 2^16 + free places
   alignas(64) std::atomic<WorkerId> inside_{0};
   std::atomic<WorkerId> spinning_{0};
   Signal opened_;

@@ -141,9 +141,9 @@ class ClassDecl:
                     reaction.where,
                     "Give one of them another name.",
                 )
-        places: dict[int, Child] = {}
+        by_handle: dict[int, Child] = {}
         for child in self.children:
-            other = places.setdefault(id(child.handle), child)
+            other = by_handle.setdefault(id(child.handle), child)
             if other is not child:
                 msg = f"{child.label} is the same object as {other.label}"
                 raise DeclarationError(

@@ -70,10 +70,11 @@ class PortRef:
         return (self[index] for index in range(self.width))
 
     def __str__(self) -> str:
-        place = getattr(self.holder, "_label", type(self.holder).__name__)
+        # The label of the reactor that connects is empty: its ports are named alone.
+        owner = getattr(self.holder, "_label", type(self.holder).__name__)
         member = "" if self.member is None else f"[{self.member}]"
         channel = "" if self.channel is None else f"[{self.channel}]"
-        name = f"{place}{member}.{self.port.name}{channel}"
+        name = f"{owner}{member}.{self.port.name}{channel}".removeprefix(".")
         return f"interleaved({name})" if self.interleave else name
 
     def _not_running(self) -> NoReturn:

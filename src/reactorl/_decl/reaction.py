@@ -118,6 +118,11 @@ class Reaction(Declaration):
         """The name it has in traces."""
         return self.label_name or self.name
 
+    @property
+    def label(self) -> str:
+        """Kind and name, e.g. ``reaction Actor.act``."""
+        return f"{self.kind} {self.owner}.{self.title}" if self.name else self.kind
+
     def deadline_handler(self, function: F) -> F:
         """Make ``function``, a method, run in place of the body after the deadline.
 

@@ -68,8 +68,8 @@ class Context(Protocol):
         """Change the running reaction's deadline."""
 
 
-class Builder(Protocol):
-    """What ``build()`` is done by."""
+class BuildCalls(Protocol):
+    """The calls that are legal in ``build()``."""
 
     def note(self, error: DeclarationError | ProgramError) -> None:
         """Note what is wrong and need not end ``build()``."""
@@ -115,7 +115,7 @@ class Reactor(metaclass=ReactorType):
         _given: Mapping[str, Any]
         _context: Context
         _node: ReactorNode
-        _builder: Builder
+        _builder: BuildCalls
 
     bank_index = 0
     """Position in its bank; 0 outside banks."""
@@ -139,7 +139,8 @@ class Reactor(metaclass=ReactorType):
         self._label = cls.__name__
         self._given = params
         check_params(cls, params, where)
-        attach_references(self, complete_params(cls, params, where, partial=partial))
+        set_params(self, complete_params(cls, params, where, partial=partial))
+        add_references(self)
 
     def __bind_body__(self, body: Any) -> tuple[Any, object]:  # noqa: ANN401
         """Return the callable for a body of this instance, and its one argument.
@@ -151,8 +152,8 @@ class Reactor(metaclass=ReactorType):
     def __repr__(self) -> str:
         """Return the class and, if it runs, the full name."""
         node: ReactorNode | None = self.__dict__.get("_node")
-        place = "not running" if node is None else node.path
-        return f"<{type(self).__name__} {place}>"
+        path = "not running" if node is None else node.path
+        return f"<{type(self).__name__} {path}>"
 
     # -- what users write -----------------------------------------------------------
 
@@ -257,8 +258,8 @@ class Reactor(metaclass=ReactorType):
             source, target, after, physical=physical, broadcast=broadcast
         )
 
-    def _building(self, what: str) -> Builder:
-        builder: Builder | None = self.__dict__.get("_builder")
+    def _building(self, what: str) -> BuildCalls:
+        builder: BuildCalls | None = self.__dict__.get("_builder")
         if builder is None:
             msg = f"{what}() is called outside build()"
             raise DeclarationError(
@@ -282,7 +283,7 @@ class Reactor(metaclass=ReactorType):
                 self._not_running()
 
     def _not_running(self) -> NoReturn:
-        msg = f"{self._label} does not run yet"
+        msg = f"{self._label or type(self).__name__} does not run yet"
         raise DeclarationError(
             msg,
             here(),
@@ -356,21 +357,21 @@ class Reactor(metaclass=ReactorType):
     @cached_property
     def seed(self) -> int:
         """A seed of its own: depends on the run's seed and the full name only."""
-        from reactorl._runtime import seeds
+        from reactorl._util import seeds
 
         return seeds.derive(self._running().run_seed, self.name)
 
     @cached_property
     def random(self) -> random.Random:
         """Random numbers of this reactor alone, seeded by ``seed``."""
-        from reactorl._runtime import seeds
+        from reactorl._util import seeds
 
         return seeds.python_stream(self.seed)
 
     @cached_property
     def np_random(self) -> np.random.Generator:  # noqa: TID251
         """NumPy's generator of this reactor alone, seeded by ``seed``."""
-        from reactorl._runtime import seeds
+        from reactorl._util import seeds
 
         return seeds.numpy_stream(self.seed)
 
@@ -412,12 +413,42 @@ def complete_params(
     return values
 
 
-def attach_references(reactor: Reactor, params: Mapping[str, Any]) -> None:
-    """Give a reactor that does not run its parameters, ports and contained reactors."""
-    content = reactor.__dict__
-    content["_params"] = params
+# -- prototypes: reactors that do not run ---------------------------------------------
+
+
+def prototype(
+    cls: type[R],
+    params: Mapping[str, Any],
+    *,
+    label: str | None = None,
+    bank_index: int | None = None,
+) -> R:
+    """Return an instance of ``cls`` that has parameters and nothing else.
+
+    Args:
+        cls: The class; its ``__init__`` is not called.
+        params: All its parameters.
+        label: The name of the reactor in messages; the name of the class if None.
+        bank_index: Its position in its bank, if it is in one.
+    """
+    reactor = cls.__new__(cls)
+    reactor._label = cls.__name__ if label is None else label
+    set_params(reactor, params)
+    if bank_index is not None and "bank_index" not in params:
+        reactor.bank_index = bank_index
+    return reactor
+
+
+def set_params(reactor: Reactor, params: Mapping[str, Any]) -> None:
+    """Give a reactor its parameters."""
+    reactor._params = params
     for name, value in params.items():
-        content[f"_p_{name}"] = value
+        setattr(reactor, f"_p_{name}", value)
+
+
+def add_references(reactor: Reactor) -> None:
+    """Give a prototype its ports and contained reactors, to be named and connected."""
+    content = reactor.__dict__
     decl = type(reactor).__reactor__
     for port in decl.ports:
         content[port.name] = PortRef(reactor, port)

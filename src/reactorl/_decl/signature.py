@@ -34,14 +34,14 @@ def resolve_signature(
         DeclarationError: Something is no element, belongs to another class, is both
             trigger and source, or is a mode entered in two ways.
     """
-    place = {id(child.handle): child.name for child in children}
+    child_names = {id(child.handle): child.name for child in children}
     triggers, sources, effects = reaction.raw
     occasions = [t.name for t in triggers if isinstance(t, Occasion)]
     reaction.occasions = frozenset(occasions)
 
     def names(listed: Iterable[object], role: Role) -> tuple[Mention, ...]:
         found = [
-            _mention(reaction, element, role, elements, place)
+            _mention(reaction, element, role, elements, child_names)
             for element in listed
             if not (role == "trigger" and isinstance(element, Occasion))
         ]
@@ -83,7 +83,7 @@ def _mention(
     element: object,
     role: Role,
     elements: Mapping[str, Declaration],
-    place: Mapping[int, str],
+    child_names: Mapping[int, str],
 ) -> Mention:
     if isinstance(element, str):
         return _from_text(reaction, element, elements)
@@ -95,12 +95,12 @@ def _mention(
     if isinstance(element, Mode):
         return Mention(_own(reaction, element, elements).name, entry="reset")
     if isinstance(element, PortRef):
-        return _from_ref(reaction, element, place)
+        return _from_ref(reaction, element, child_names)
     if isinstance(element, Declaration):
         return _own(reaction, element, elements)
     if isinstance(element, Occasion):
         _refuse(reaction, f"lists {element} as {role}", "It can only be a trigger.")
-    if isinstance(element, Member) or id(element) in place:
+    if isinstance(element, Member) or id(element) in child_names:
         _refuse(reaction, "lists a whole reactor", "Name the port: child.port.")
     _refuse(
         reaction,
@@ -123,9 +123,9 @@ def _own(
 
 
 def _from_ref(
-    reaction: Reaction, element: PortRef, place: Mapping[int, str]
+    reaction: Reaction, element: PortRef, child_names: Mapping[int, str]
 ) -> Mention:
-    child = place.get(id(element.holder))
+    child = child_names.get(id(element.holder))
     if child is None:
         _refuse(
             reaction,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from reactorl._decl.bank import Bank
 from reactorl._decl.connection import Connect, evaluate_width, port_refs
-from reactorl._decl.reactor import Reactor, attach_references
-from reactorl._program.frame import Frame, Slot, members
+from reactorl._decl.reactor import Reactor, add_references, prototype
+from reactorl._program.frame import Frame, Instantiation, members
 from reactorl.errors import DeclarationError, ProgramError
 from reactorl.position import here
 
@@ -74,20 +74,22 @@ class Build:
         Raises:
             DeclarationError: ``build()`` left attributes behind, which would be lost.
         """
-        shell = self.frame.as_shell()
-        attach_references(shell, self.frame.node.params)
-        shell._label = "self"
-        content = shell.__dict__
+        reactor = self.frame.as_prototype()
+        add_references(reactor)
+        reactor._label = ""
+        content = reactor.__dict__
         content["_widths"] = self._own_widths
         content["_builder"] = self
         for mode in self.frame.layout.decl.modes:
             content[mode.name] = BuildMode(self, mode)
-        for slot in self.frame.slots.values():
-            content[slot.name] = handle = _placed_handle(slot)
-            self.frame.put(slot, [handle])
+        for inst in self.frame.instantiations.values():
+            content[inst.name] = handle = _placed_handle(inst)
+            self.frame.put(inst, [handle])
         before = set(content)
-        type(shell).build(shell)  # an element may be named so
-        stray = [n for n in content if n not in before and n not in self.frame.slots]
+        type(reactor).build(reactor)  # an element may be named so
+        stray = [
+            n for n in content if n not in before and n not in self.frame.instantiations
+        ]
         if stray:
             msg = (
                 f"build() of {self.frame.layout.name} assigned self.{stray[0]}, which "
@@ -111,7 +113,7 @@ class Build:
                 "Make another one.",
             )
         self._put(name, reactor, None, None, where, reactor)
-        reactor._label = f"self.{name}"
+        reactor._label = name
         return reactor
 
     def add_bank(
@@ -124,10 +126,10 @@ class Build:
         """Contain a bank under ``name``."""
         where = here()
         self._claim(name, where)
-        shell = self.frame.as_shell()
-        count = evaluate_width(width, shell, f"bank {name}", where)
+        owner = self.frame.as_prototype()
+        count = evaluate_width(width, owner, f"bank {name}", where)
         handle = Bank(reactor, count, None, where)
-        handle._label = f"self.{name}"
+        handle._label = name
         self._put(name, reactor, count, each, where, handle)
         return handle
 
@@ -167,9 +169,9 @@ class Build:
         layout = self._layout_of(cls, where)
         outer = self.frame.node.params
         values = members(cls, reactor._given, outer, count, each, where)
-        slot = Slot(name, layout, count, values, self.mode, where)
-        self.frame.put(slot, [handle])
-        self.frame.as_shell().__dict__[name] = handle
+        inst = Instantiation(name, layout, count, values, self.mode, where)
+        self.frame.put(inst, [handle])
+        self.frame.as_prototype().__dict__[name] = handle
 
     def _claim(self, name: str, where: Position) -> None:
         if not name.isidentifier() or keyword.iskeyword(name):
@@ -180,7 +182,7 @@ class Build:
                 "Use an identifier; add_bank() makes numbered ones.",
             )
         cls = self.frame.layout.cls
-        taken = name in self.frame.slots or name in cls.__reactor__.elements
+        taken = name in self.frame.instantiations or name in cls.__reactor__.elements
         if not cls.__reactor__.free_names:
             hides = name in _RESERVED or name in vars(cls)
             taken = taken or hides or name.startswith("_p_")
@@ -193,15 +195,14 @@ class Build:
             )
 
 
-def _placed_handle(slot: Slot) -> object:
+def _placed_handle(inst: Instantiation) -> object:
     """Return an object that names the ports of a child of the class body."""
-    cls = slot.layout.cls
-    if slot.bank_width is not None:
-        bank: Bank[Any] = slot.handles[0]  # type: ignore[assignment]
-        handle = Bank(bank._member, slot.bank_width, None, slot.where)
-        handle._label = f"self.{slot.name}"
+    cls = inst.layout.cls
+    if inst.bank_width is not None:
+        bank: Bank[Any] = inst.handles[0]  # type: ignore[assignment]
+        handle = Bank(bank._member, inst.bank_width, None, inst.where)
+        handle._label = inst.name
         return handle
-    child = cls.__new__(cls)
-    child._label = f"self.{slot.name}"
-    attach_references(child, slot.params[0])
+    child = prototype(cls, inst.params[0], label=inst.name)
+    add_references(child)
     return child

@@ -9,6 +9,7 @@ width from them. Ids follow that order.
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,22 +17,23 @@ from reactorl._decl.connection import MAX_WIDTH, evaluate_width
 from reactorl._decl.reactor import Reactor
 from reactorl._program import rules
 from reactorl._program.build import Build
-from reactorl._program.collector import collector_paused
-from reactorl._program.draft import Draft
-from reactorl._program.faults import FAULTS, Faults
-from reactorl._program.frame import Frame, Slot, members
+from reactorl._program.builder import ProgramBuilder
+from reactorl._program.errors import PROGRAM_ERRORS, ErrorCollector
+from reactorl._program.frame import Frame, Instantiation, members
 from reactorl._program.layout import Layout
 from reactorl._program.program import (
     NO_SCOPE,
     ActionNode,
     ModeNode,
     PortNode,
+    Program,
     ReactionNode,
     ReactorNode,
     TimerNode,
     WatchdogNode,
 )
 from reactorl._program.wiring import Wiring
+from reactorl._util.gc_pause import gc_paused
 from reactorl.errors import (
     DeclarationError,
     ProgramError,
@@ -41,75 +43,85 @@ from reactorl.errors import (
 from reactorl.position import here
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from reactorl._decl.bank import Child
     from reactorl._decl.reaction import Mention, Reaction
-    from reactorl._program.program import Program
     from reactorl.position import Position
 
 
-def elaborate(main: type[Reactor] | Reactor) -> Program:
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """A program with everything that is wrong with it.
+
+    Attributes:
+        program: The program; None if an error keeps it from being complete. If the
+            only errors are causality loops it is complete, but its reactions have no
+            order: it can be drawn and not run.
+        errors: All errors, in the order in which they were found.
+    """
+
+    program: Program | None
+    errors: tuple[DeclarationError | ProgramError, ...]
+
+
+def elaborate(main: type[Reactor] | Reactor | Program) -> Program:
     """Return the program whose main reactor is ``main``.
 
-    ``build()`` of every instance runs; nothing else of the user's code does. The
-    result depends on the declarations alone: same classes, same Program.
+    A Program is returned as it is.
+
+    ``build()`` of every instance runs; no other user code does. The result depends on
+    the declarations alone: the same classes give the same Program.
 
     Raises:
-        DeclarationError: ``main`` lacks parameters, or ``build()`` does wrong.
-        ProgramError: The declarations do not fit together; its subclasses say how.
-            Of several errors it is the first; its notes tell the others.
+        DeclarationError: ``main`` lacks parameters, or ``build()`` is wrong.
+        ProgramError: The declarations do not make a legal program; its subclasses say
+            why. Of several errors the first is raised; its notes list the others.
     """
-    faults = Faults()
-    program = examine(main, faults)
-    if program is None:
-        raise faults.as_error()
-    for doubt in program.warnings:
-        warnings.warn(str(doubt), ReactorlWarning, stacklevel=2)
-    return program
+    if isinstance(main, Program):
+        return main
+    found = analyze(main)
+    if found.errors:
+        raise first_error(found.errors)
+    assert found.program is not None
+    for warning in found.program.warnings:
+        warnings.warn(str(warning), ReactorlWarning, stacklevel=2)
+    return found.program
 
 
-def examine(main: type[Reactor] | Reactor, faults: Faults) -> Program | None:
-    """Return the program whose main reactor is ``main``, or note all that is wrong.
+def analyze(main: type[Reactor] | Reactor) -> Analysis:
+    """Return the program whose main reactor is ``main``, and all errors in it.
+
+    For tools; ``elaborate`` raises instead.
 
     Args:
         main: As for ``elaborate``.
-        faults: Where errors go; if there are any, there is no program.
     """
-    draft = Draft()
-    with collector_paused():
-        _Elaboration(draft, faults).run(main)
-        # Loops of a program of which something is missing are loops of all of it.
-        return draft.freeze(faults)
+    builder, errors = ProgramBuilder(), ErrorCollector()
+    with gc_paused():
+        _Elaboration(builder, errors).run(main)
+        is_complete = not errors
+        # A loop in a part of a program is a loop in the whole program.
+        program = builder.freeze(errors)
+        if program is None and is_complete:
+            program = builder.without_order()
+    return Analysis(program, tuple(errors))
 
 
-def sketch(
-    main: type[Reactor] | Reactor,
-) -> tuple[Program, tuple[DeclarationError | ProgramError, ...]]:
-    """Return a program to look at, and the loops that keep it from running, if any.
-
-    With loops the program has no order of reactions, and nothing can run it.
-
-    Args:
-        main: As for ``elaborate``.
-
-    Raises:
-        DeclarationError: ``main`` lacks parameters, or ``build()`` does wrong.
-        ProgramError: Something else than loops is wrong.
-    """
-    draft, faults = Draft(), Faults()
-    with collector_paused():
-        _Elaboration(draft, faults).run(main)
-    if faults:
-        raise faults.as_error()
-    program = draft.freeze(faults)
-    return draft.unjudged() if program is None else program, tuple(faults)
+def first_error(
+    errors: Sequence[DeclarationError | ProgramError],
+) -> DeclarationError | ProgramError:
+    """Return the first error, with notes that list the others."""
+    first, *others = errors
+    for other in others:
+        first.add_note(f"Also: {other}")
+    return first
 
 
 class _Elaboration:
-    def __init__(self, draft: Draft, faults: Faults) -> None:
-        self._draft = draft
-        self._faults = faults
+    def __init__(self, builder: ProgramBuilder, errors: ErrorCollector) -> None:
+        self._builder = builder
+        self._errors = errors
         self._layouts: dict[type[Reactor], Layout] = {}
         # By reactor id; None: what is inside cannot be judged.
         self._placed: list[Layout | None] = []
@@ -121,17 +133,17 @@ class _Elaboration:
         if isinstance(main, Reactor):
             given, where, main = main._given, main._where, type(main)
         elif not isinstance(main, type) or not issubclass(main, Reactor):
-            msg = f"the main reactor is a Reactor class or reactor, not {main!r}"
-            self._faults.note(DeclarationError(msg, where))
+            msg = f"the main reactor must be a Reactor class or reactor, got {main!r}"
+            self._errors.add(DeclarationError(msg, where))
             return
         try:
             params = members(main, given, {}, None, None, where)
-            slot = Slot("main", self._layout(main), None, params, None, where)
-        except FAULTS as error:
-            self._faults.note(error)
+            inst = Instantiation("main", self._layout(main), None, params, None, where)
+        except PROGRAM_ERRORS as error:
+            self._errors.add(error)
             return
-        self._place(slot, -1, "", NO_SCOPE)
-        reactors = self._draft.reactors
+        self._place(inst, -1, "", NO_SCOPE)
+        reactors = self._builder.reactors
         done = 0
         while done < len(reactors):
             layout = self._placed[done]
@@ -142,39 +154,39 @@ class _Elaboration:
     def _layout(self, cls: type[Reactor]) -> Layout:
         layout = self._layouts.get(cls)
         if layout is None:
-            layout = self._layouts[cls] = Layout(cls, self._faults)
+            layout = self._layouts[cls] = Layout(cls, self._errors)
         return layout
 
     # -- one reactor ----------------------------------------------------------------
 
     def _expand(self, node: ReactorNode, layout: Layout) -> None:
-        frame = Frame(node, layout, len(self._draft.modes))
+        frame = Frame(node, layout, len(self._builder.modes))
         decl = layout.decl
         if decl.modes:
             self._add_modes(frame)
         for child in decl.children:
             try:
                 self._plan(frame, child)
-            except FAULTS as error:
+            except PROGRAM_ERRORS as error:
                 self._lack(frame, error)
         if decl.has_build:
             self._build(frame)
-        wiring = Wiring(self._draft, frame, self._faults) if frame.wires else None
+        wiring = Wiring(self._builder, frame, self._errors) if frame.wires else None
         if wiring is not None:
             wiring.check_sides()
             wiring.infer_widths()
-        for slot in frame.slots.values():
-            self._place(slot, node.id, node.path, frame.scope_of(slot.mode))
-        first_action = len(self._draft.actions)
-        first_timer = len(self._draft.timers)
-        first_watchdog = len(self._draft.watchdogs)
+        for inst in frame.instantiations.values():
+            self._place(inst, node.id, node.path, frame.scope_of(inst.mode))
+        first_action = len(self._builder.actions)
+        first_timer = len(self._builder.timers)
+        first_watchdog = len(self._builder.watchdogs)
         if decl.timers:
             self._add_timers(frame)
         if decl.actions:
             self._add_actions(frame)
         if decl.watchdogs:
             self._add_watchdogs(frame, first_action)
-        first = len(self._draft.reactions)
+        first = len(self._builder.reactions)
         if layout.reset_states:
             self._add_resets(frame)
         self._add_reactions(frame, first, first_timer, first_action, first_watchdog)
@@ -184,7 +196,7 @@ class _Elaboration:
     def _lack(self, frame: Frame, error: DeclarationError | ProgramError) -> None:
         """Note why something is not contained that later statements may mention."""
         frame.lacking = True
-        self._faults.note(error, frame.node.id)
+        self._errors.add(error, frame.node.id)
 
     def _build(self, frame: Frame) -> None:
         build = Build(
@@ -195,7 +207,7 @@ class _Elaboration:
         )
         try:
             build.run()
-        except FAULTS as error:
+        except PROGRAM_ERRORS as error:
             self._lack(frame, error)
 
     def _duration(
@@ -208,19 +220,19 @@ class _Elaboration:
         """Return a time in nanoseconds; 0 if it is none, which is noted."""
         try:
             return rules.duration(value, node.params, what, where)
-        except FAULTS as error:
-            self._faults.note(error, node.id)
+        except PROGRAM_ERRORS as error:
+            self._errors.add(error, node.id)
             return 0
 
     def _widths(self, frame: Frame) -> dict[str, int]:
-        first = self._draft.first_port[frame.node.id]
+        first = self._builder.first_port[frame.node.id]
         last = first + len(frame.layout.decl.ports)
-        ports = self._draft.ports[first:last]
+        ports = self._builder.ports[first:last]
         return {port.name: port.width for port in ports if port.width is not None}
 
     def _writers(self, first: int) -> dict[int, list[ReactionNode]]:
         found: dict[int, list[ReactionNode]] = {}
-        for reaction in self._draft.reactions[first:]:
+        for reaction in self._builder.reactions[first:]:
             for port in reaction.effect_ports:
                 found.setdefault(port, []).append(reaction)
         return found
@@ -233,7 +245,7 @@ class _Elaboration:
         chain = [cls.__name__]
         at = frame.node.id
         while at >= 0:
-            node = self._draft.reactors[at]
+            node = self._builder.reactors[at]
             chain.append(node.cls.__name__)
             if node.cls is cls:
                 rules.refuse_containment(chain[::-1], where)
@@ -247,79 +259,79 @@ class _Elaboration:
         if child.width is not None:
             width = child.width
             if type(width) is not int or not 0 <= width <= MAX_WIDTH:
-                shell = frame.as_shell()
-                width = evaluate_width(width, shell, child.label, child.where)
+                owner = frame.as_prototype()
+                width = evaluate_width(width, owner, child.label, child.where)
             count = width
             if child.each is not None:
-                each = partial(child.each, frame.as_shell())
+                each = partial(child.each, frame.as_prototype())
         outer = frame.node.params
         params = members(child.cls, child.given, outer, count, each, child.where)
-        slot = Slot(child.name, layout, count, params, child.mode, child.where)
-        frame.put(slot, [child.handle])
+        inst = Instantiation(child.name, layout, count, params, child.mode, child.where)
+        frame.put(inst, [child.handle])
 
-    def _place(self, slot: Slot, parent: int, path: str, scope: int) -> None:
-        """Give the members of a slot their ids, and their ports and channels."""
-        draft, layout = self._draft, slot.layout
-        slot.first = len(draft.reactors)
-        prefix = f"{path}.{slot.name}" if path else slot.name
-        for member in range(slot.count):
-            index = None if slot.bank_width is None else member
-            suffix = "" if index is None else f"[{index}]"
-            reactor = len(draft.reactors)
-            draft.reactors.append(
+    def _place(self, inst: Instantiation, parent: int, path: str, scope: int) -> None:
+        """Give ids to the members of an instantiation and to their ports."""
+        builder, layout = self._builder, inst.layout
+        inst.first = len(builder.reactors)
+        prefix = f"{path}.{inst.name}" if path else inst.name
+        for member in range(inst.count):
+            bank_index = None if inst.bank_width is None else member
+            suffix = "" if bank_index is None else f"[{bank_index}]"
+            reactor = len(builder.reactors)
+            builder.reactors.append(
                 ReactorNode(
                     reactor,
                     parent,
-                    slot.name + suffix,
+                    inst.name + suffix,
                     prefix + suffix,
                     layout.cls,
-                    slot.member_params(member),
-                    index,
-                    slot.bank_width,
+                    inst.member_params(member),
+                    bank_index,
+                    inst.bank_width,
                     scope,
-                    slot.where,
+                    inst.where,
                 )
             )
-            self._placed.append(layout if slot.judgeable else None)
-            draft.first_port.append(len(draft.ports))
-            for place, port in enumerate(layout.decl.ports):
-                identity = len(draft.ports)
-                width = (slot.width(member, place) or 0) if port.is_multi else None
-                draft.ports.append(
+            self._placed.append(layout if inst.judgeable else None)
+            builder.first_port.append(len(builder.ports))
+            for index, port in enumerate(layout.decl.ports):
+                identity = len(builder.ports)
+                width = (inst.width(member, index) or 0) if port.is_multi else None
+                builder.ports.append(
                     PortNode(
                         identity,
                         reactor,
                         port.name,
                         port.is_input,
                         width,
-                        len(draft.channel_port),
+                        len(builder.channel_port),
                         port.mutable,
                         port.where,
                     )
                 )
                 if width is None:
-                    draft.channel_port.append(identity)
+                    builder.channel_port.append(identity)
                 else:
-                    draft.channel_port.extend([identity] * width)
+                    builder.channel_port.extend([identity] * width)
 
     # -- own elements ---------------------------------------------------------------
 
     def _add_modes(self, frame: Frame) -> None:
-        node, modes = frame.node, self._draft.modes
+        node, modes = frame.node, self._builder.modes
         modes.extend(
             ModeNode(
-                frame.mode_base + place,
+                frame.mode_base + index,
                 node.id,
                 mode.name,
                 mode.initial,
                 node.scope,
                 mode.where,
             )
-            for place, mode in enumerate(frame.layout.decl.modes)
+            for index, mode in enumerate(frame.layout.decl.modes)
         )
 
     def _add_timers(self, frame: Frame) -> None:
-        node, timers = frame.node, self._draft.timers
+        node, timers = frame.node, self._builder.timers
         for timer in frame.layout.decl.timers:
             label, where = timer.label, timer.where
             timers.append(
@@ -335,13 +347,13 @@ class _Elaboration:
             )
 
     def _add_actions(self, frame: Frame) -> None:
-        node, actions = frame.node, self._draft.actions
+        node, actions = frame.node, self._builder.actions
         for action in frame.layout.decl.actions:
             label, where, spacing = action.label, action.where, action.min_spacing
             try:
                 rules.check_policy(action)
-            except FAULTS as error:
-                self._faults.note(error, node.id)
+            except PROGRAM_ERRORS as error:
+                self._errors.add(error, node.id)
             actions.append(
                 ActionNode(
                     len(actions),
@@ -359,7 +371,7 @@ class _Elaboration:
             )
 
     def _add_watchdogs(self, frame: Frame, first_action: int) -> None:
-        node, watchdogs = frame.node, self._draft.watchdogs
+        node, watchdogs = frame.node, self._builder.watchdogs
         declared = frame.layout.decl.watchdogs
         for dog, effects in zip(declared, frame.layout.watchdog_actions, strict=True):
             assert dog.handling is not None  # checked when the class was created
@@ -370,7 +382,7 @@ class _Elaboration:
                     dog.name,
                     self._duration(dog.timeout, node, dog.label, dog.where),
                     dog.handling,
-                    tuple(first_action + place for place in effects),
+                    tuple(first_action + index for index in effects),
                     frame.scope_of(dog.mode),
                     dog.where,
                 )
@@ -378,7 +390,7 @@ class _Elaboration:
 
     def _add_resets(self, frame: Frame) -> None:
         """Put reactions that restore reset state first, one per mode concerned."""
-        reactions = self._draft.reactions
+        reactions = self._builder.reactions
         first = len(reactions)
         for mode, names in frame.layout.reset_states:
             scope = frame.scope_of(mode)
@@ -415,8 +427,8 @@ class _Elaboration:
     def _add_reactions(
         self, frame: Frame, first: int, timer: int, action: int, watchdog: int
     ) -> None:
-        draft, node, layout = self._draft, frame.node, frame.layout
-        reactions = draft.reactions
+        builder, node, layout = self._builder, frame.node, frame.layout
+        reactions = builder.reactions
         for reaction, signature in zip(
             layout.decl.reactions, layout.signatures, strict=True
         ):
@@ -436,15 +448,15 @@ class _Elaboration:
                     "shutdown" in reaction.occasions,
                     "reset" in reaction.occasions,
                     ports("trigger", signature.trigger_ports),
-                    tuple([action + place for place in signature.trigger_actions]),
-                    tuple([timer + place for place in signature.trigger_timers]),
+                    tuple([action + index for index in signature.trigger_actions]),
+                    tuple([timer + index for index in signature.trigger_timers]),
                     ports("source", signature.source_ports),
                     ports("effect", signature.effect_ports),
-                    tuple([action + place for place in signature.effect_actions]),
+                    tuple([action + index for index in signature.effect_actions]),
                     tuple(
                         [(frame.mode_base + p, e) for p, e in signature.effect_modes]
                     ),
-                    tuple([watchdog + place for place in signature.effect_watchdogs]),
+                    tuple([watchdog + index for index in signature.effect_watchdogs]),
                     deadline,
                     reaction.body,
                     reaction.handler,
@@ -464,7 +476,7 @@ class _Elaboration:
     ) -> tuple[int, ...]:
         if not listed:
             return ()
-        first = self._draft.first_port
+        first = self._builder.first_port
         own = first[frame.node.id]
         if len(listed) == 1 and isinstance(listed[0], int):
             return (own + listed[0],)
@@ -475,29 +487,29 @@ class _Elaboration:
                 continue
             try:
                 found |= dict.fromkeys(self._child_ports(frame, reaction, role, item))
-            except FAULTS as error:
-                self._faults.note(error, frame.node.id)
+            except PROGRAM_ERRORS as error:
+                self._errors.add(error, frame.node.id)
         return tuple(found)
 
     def _child_ports(
         self, frame: Frame, reaction: Reaction, role: str, item: Mention
     ) -> list[int]:
-        slot = frame.slots.get(item.child or "")
-        if slot is None:
+        inst = frame.instantiations.get(item.child or "")
+        if inst is None:
             if frame.lacking:  # it may be what is lacking
                 return []
             owner = f"{frame.node.path} (class {frame.layout.name})"
-            known = (*frame.slots,)
+            known = (*frame.instantiations,)
             raise UnknownNameError(str(item.child), owner, known, reaction.where)
-        place = slot.layout.port_index.get(item.name)
-        if place is None:
-            owner = f"{frame.node.path}.{slot.name} (class {slot.layout.name})"
-            known = (*slot.layout.port_index,)
+        index = inst.layout.port_index.get(item.name)
+        if index is None:
+            owner = f"{frame.node.path}.{inst.name} (class {inst.layout.name})"
+            known = (*inst.layout.port_index,)
             raise UnknownNameError(item.name, owner, known, reaction.where)
-        port = slot.layout.decl.ports[place]
+        port = inst.layout.decl.ports[index]
         rules.check_child_role(port, item, role, reaction)
-        first = self._draft.first_port
+        first = self._builder.first_port
         return [
-            first[slot.first + member] + place
-            for member in rules.chosen_members(item, slot.count, reaction)
+            first[inst.first + member] + index
+            for member in rules.chosen_members(item, inst.count, reaction)
         ]

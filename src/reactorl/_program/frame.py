@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from reactorl._decl.connection import evaluate_width
 from reactorl._decl.param import resolve
-from reactorl._decl.reactor import check_params, complete_params
+from reactorl._decl.reactor import check_params, complete_params, prototype
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Widths = tuple[int | None, ...]  # per port; None: taken from a connection
 
 
-class Slot:
+class Instantiation:
     """A contained reactor or bank of one instance: members with ids in a row."""
 
     __slots__ = (
@@ -81,12 +81,12 @@ class Frame:
 
     __slots__ = (
         "by_holder",
+        "instantiations",
         "lacking",
         "layout",
         "mode_base",
         "node",
-        "shell",
-        "slots",
+        "prototype",
         "wires",
     )
 
@@ -94,9 +94,11 @@ class Frame:
         self.node = node
         self.layout = layout
         self.mode_base = mode_base
-        self.slots: dict[str, Slot] = {}
-        self.by_holder: dict[int, Slot] = {}  # id of a handle -> slot
-        self.shell: Reactor | None = None  # the object that build() runs on
+        self.instantiations: dict[str, Instantiation] = {}
+        self.by_holder: dict[
+            int, Instantiation
+        ] = {}  # id of a handle -> its instantiation
+        self.prototype: Reactor | None = None  # the object that build() runs on
         self.wires: list[Connect] = []
         self.lacking = False  # something that is wrong is not contained
 
@@ -106,48 +108,36 @@ class Frame:
             return self.node.scope
         return self.mode_base + self.layout.decl.modes.index(mode)
 
-    def put(self, slot: Slot, handles: Iterable[object]) -> None:
+    def put(self, inst: Instantiation, handles: Iterable[object]) -> None:
         """Add a contained reactor that can be named through ``handles``."""
-        self.slots[slot.name] = slot
+        self.instantiations[inst.name] = inst
         for handle in handles:
-            slot.handles.append(handle)  # keeps the id from being used again
-            self.by_holder[id(handle)] = slot
+            inst.handles.append(handle)  # keeps the id from being used again
+            self.by_holder[id(handle)] = inst
 
-    def as_shell(self) -> Reactor:
-        """Return an object with this instance's parameters, and no more."""
-        if self.shell is None:
-            self.shell = parameter_shell(self.layout.cls, self.node.params)
-            if (
-                self.node.bank_index is not None
-                and "bank_index" not in self.node.params
-            ):
-                self.shell.bank_index = self.node.bank_index
-        return self.shell
-
-
-def parameter_shell(cls: type[Reactor], params: Mapping[str, Any]) -> Reactor:
-    """Return an instance of ``cls`` that has parameters and nothing else."""
-    shell = cls.__new__(cls)
-    shell._params = params
-    shell._label = cls.__name__
-    for name, value in params.items():
-        setattr(shell, f"_p_{name}", value)
-    return shell
+    def as_prototype(self) -> Reactor:
+        """Return the object that has this instance's parameters."""
+        if self.prototype is None:
+            node = self.node
+            self.prototype = prototype(
+                node.cls, node.params, bank_index=node.bank_index
+            )
+        return self.prototype
 
 
 def declared_widths(layout: Layout, params: Mapping[str, Any]) -> Widths:
     """Return the widths of a class's ports for these parameters; 1 for plain ports."""
     widths: list[int | None] = []
-    shell: Reactor | None = None
+    owner: Reactor | None = None
     for port in layout.decl.ports:
         if not port.is_multi:
             widths.append(1)
         elif port.width is None:
             widths.append(None)
         else:
-            if shell is None:
-                shell = parameter_shell(layout.cls, params)
-            widths.append(evaluate_width(port.width, shell, port.label, port.where))
+            if owner is None:
+                owner = prototype(layout.cls, params)
+            widths.append(evaluate_width(port.width, owner, port.label, port.where))
     return tuple(widths)
 
 

@@ -11,13 +11,13 @@ from reactorl._decl.port import PortDeclaration
 from reactorl._decl.timer import Timer
 from reactorl._decl.watchdog import Watchdog
 from reactorl._program import rules
-from reactorl._program.faults import FAULTS
+from reactorl._program.errors import PROGRAM_ERRORS
 
 if TYPE_CHECKING:
     from reactorl._decl.declaration import Declaration
     from reactorl._decl.reaction import Mention, Reaction
     from reactorl._decl.reactor import Reactor
-    from reactorl._program.faults import Faults
+    from reactorl._program.errors import ErrorCollector
     from reactorl._program.program import Entry
 
 
@@ -45,7 +45,7 @@ class Layout:
     """
 
     __slots__ = (
-        "_faults",
+        "_errors",
         "cls",
         "decl",
         "name",
@@ -55,9 +55,9 @@ class Layout:
         "watchdog_actions",
     )
 
-    def __init__(self, cls: type[Reactor], faults: Faults) -> None:
+    def __init__(self, cls: type[Reactor], errors: ErrorCollector) -> None:
         self.cls = cls
-        self._faults = faults
+        self._errors = errors
         self.decl = decl = cls.__reactor__
         self.name = cls.__name__
         self.port_index = {port.name: i for i, port in enumerate(decl.ports)}
@@ -92,8 +92,8 @@ class Layout:
                 try:
                     element = self._own(mention, reaction)
                     rules.check_own_role(element, role, reaction)
-                except FAULTS as error:
-                    self._faults.note(error)
+                except PROGRAM_ERRORS as error:
+                    self._errors.add(error)
                     continue
                 if isinstance(element, PortDeclaration):
                     listed.append(self.port_index[element.name])
@@ -129,8 +129,8 @@ class Layout:
                 if element is None:
                     raise rules.unknown(name, self.decl, watchdog.where)
                 rules.check_watchdog_effect(element, effect, watchdog)
-            except FAULTS as error:
-                self._faults.note(error)
+            except PROGRAM_ERRORS as error:
+                self._errors.add(error)
                 continue
             found.append(self.decl.actions.index(element))
         return tuple(found)

@@ -13,7 +13,7 @@ from reactorl.tag import FOREVER
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reactorl._program.faults import Faults
+    from reactorl._program.errors import ErrorCollector
     from reactorl._program.program import Program, ReactionNode
 
 
@@ -46,7 +46,7 @@ class Precedence:
 
 
 def precedence(
-    program: Program, roots: Sequence[int], faults: Faults
+    program: Program, roots: Sequence[int], errors: ErrorCollector
 ) -> Precedence | None:
     """Return the precedence of a program's reactions.
 
@@ -58,7 +58,7 @@ def precedence(
     Args:
         program: The program.
         roots: Its channels' storage, from ``routes.roots``.
-        faults: Reactions that wait for each other are noted here; there is no
+        errors: Reactions that wait for each other are noted here; there is no
             precedence then.
     """
     upstream = _upstream(program, roots)
@@ -72,7 +72,7 @@ def precedence(
     if len(order) < len(upstream):
         stuck = set(range(len(upstream))).difference(order)
         for cycle in _cycles(upstream, downstream, stuck):
-            faults.note(CausalityError(_hops(program, roots, cycle)))
+            errors.add(CausalityError(_hops(program, roots, cycle)))
         return None
 
     deadlines = [r.deadline for r in program.reactions]
@@ -211,8 +211,8 @@ def _cycle(
 
 def _hops(program: Program, roots: Sequence[int], cycle: list[int]) -> tuple[Hop, ...]:
     hops = []
-    for place, one in enumerate(cycle):
-        other = cycle[(place + 1) % len(cycle)]
+    for index, one in enumerate(cycle):
+        other = cycle[(index + 1) % len(cycle)]
         node = program.reactions[one]
         name = program.reaction_name(one)
         joint = _joint(program, roots, node, program.reactions[other])

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from reactorl._decl.reactor import Reactor
     from reactorl._program.levels import Precedence
-    from reactorl.diagram.picture import Graph
+    from reactorl.diagnostics import Diagnostic
 
 NO_SCOPE: Final = -1
 
@@ -175,18 +175,6 @@ class ConnectionNode:
 
 
 @dataclass(frozen=True, slots=True)
-class Doubt:
-    """Something legal that is probably not meant, and where it is said."""
-
-    what: str
-    where: Position
-
-    def __str__(self) -> str:
-        """Return it as a line of text."""
-        return f"{self.where}: {self.what}"
-
-
-@dataclass(frozen=True, slots=True)
 class Program:
     """A legal program, ready to be planned, interpreted or drawn."""
 
@@ -199,7 +187,7 @@ class Program:
     watchdogs: tuple[WatchdogNode, ...]
     reactions: tuple[ReactionNode, ...]
     connections: tuple[ConnectionNode, ...]
-    warnings: tuple[Doubt, ...]
+    warnings: tuple[Diagnostic, ...]
     roots: Sequence[int] = field(compare=False, repr=False)
     """Channel -> the channel whose storage it shares (see ``routes``)."""
     order: Precedence = field(compare=False, repr=False)
@@ -210,17 +198,12 @@ class Program:
         """Whether an idle program may still receive events (turns keepalive on)."""
         return any(action.physical for action in self.actions)
 
-    def graph(self, *, depth: int | None = None, expand_banks: bool = False) -> Graph:
-        """Return a picture; notebooks show it, ``str()`` is Mermaid, or ``save`` it.
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the program's structure, in hexadecimal; bodies aside."""
+        from reactorl._program.text import digest
 
-        Args:
-            depth: How many levels of reactors are open; None: all, or on a page as
-                many as are readable.
-            expand_banks: Whether all members of banks are drawn.
-        """
-        from reactorl.diagram.picture import graph  # what draws is above this layer
-
-        return graph(self, depth=depth, expand_banks=expand_banks)
+        return digest(self)
 
     def channel_name(self, channel: int) -> str:
         """Return the full name of a channel: ``main.actor[3].out`` or ``….out[1]``."""

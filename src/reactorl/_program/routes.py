@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from reactorl.errors import WiringError
 
 if TYPE_CHECKING:
-    from reactorl._program.faults import Faults
+    from reactorl._program.errors import ErrorCollector
     from reactorl._program.program import ConnectionNode, Program
 
 
-def roots(program: Program, faults: Faults) -> array[int] | None:
+def roots(program: Program, errors: ErrorCollector) -> array[int] | None:
     """Return for every channel the channel whose storage it shares.
 
     Connections of the same tag are followed backwards, through any number of relays.
@@ -32,14 +32,14 @@ def roots(program: Program, faults: Faults) -> array[int] | None:
             top = root[top]
             steps += 1
             if steps > len(root):
-                _note_circles(program, faults)
+                _note_circles(program, errors)
                 return None
         while root[channel] != top:  # shorten the way for those who come later
             root[channel], channel = top, root[channel]
     return root
 
 
-def _note_circles(program: Program, faults: Faults) -> None:
+def _note_circles(program: Program, errors: ErrorCollector) -> None:
     drives = {
         c.target: c for c in program.connections if c.delay is None and not c.physical
     }
@@ -51,7 +51,7 @@ def _note_circles(program: Program, faults: Faults) -> None:
             way[channel] = None
             channel = drives[channel].source
         if channel in way:
-            faults.note(_circle(program, drives, channel))
+            errors.add(_circle(program, drives, channel))
 
 
 def _circle(

@@ -6,16 +6,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reactorl._program import rules
-from reactorl._program.faults import FAULTS
-from reactorl._program.program import ConnectionNode, Doubt, ReactionNode
+from reactorl._program.errors import PROGRAM_ERRORS
+from reactorl._program.program import ConnectionNode, ReactionNode
+from reactorl.diagnostics import Diagnostic, Severity
 from reactorl.errors import WidthError
 
 if TYPE_CHECKING:
     from reactorl._decl.connection import Connect, PortRef
     from reactorl._decl.mode import Mode
-    from reactorl._program.draft import Draft
-    from reactorl._program.faults import Faults
-    from reactorl._program.frame import Frame, Slot
+    from reactorl._program.builder import ProgramBuilder
+    from reactorl._program.errors import ErrorCollector
+    from reactorl._program.frame import Frame, Instantiation
     from reactorl.errors import DeclarationError, ProgramError
     from reactorl.position import Position
 
@@ -23,11 +24,13 @@ if TYPE_CHECKING:
 class Wiring:
     """The connections of one reactor instance; a wrong one is noted and left out."""
 
-    def __init__(self, draft: Draft, frame: Frame, faults: Faults) -> None:
-        self._draft = draft
-        self._faults = faults
+    def __init__(
+        self, builder: ProgramBuilder, frame: Frame, errors: ErrorCollector
+    ) -> None:
+        self._builder = builder
+        self._errors = errors
         self._frame = frame
-        self._first_port = draft.first_port[frame.node.id]
+        self._first_port = builder.first_port[frame.node.id]
 
     # -- before the children's ports exist ------------------------------------------
 
@@ -40,15 +43,15 @@ class Wiring:
         for side, refs in (("source", wire.sources), ("target", wire.targets)):
             for ref in refs:
                 try:
-                    own = self._slot(ref, wire.where) is None
+                    own = self._instantiation(ref, wire.where) is None
                     rules.check_direction(ref, side, wire.where, own=own)
-                except FAULTS as error:
+                except PROGRAM_ERRORS as error:
                     self._note(error)
                     fine = False
         return fine
 
     def _note(self, error: DeclarationError | ProgramError) -> None:
-        self._faults.note(error, self._frame.node.id)
+        self._errors.add(error, self._frame.node.id)
 
     def infer_widths(self) -> None:
         """Give multi-inputs without width that of the statement that drives them.
@@ -64,12 +67,12 @@ class Wiring:
                 if unknown:
                     self._infer_from(wire, unknown, sum(size or 0 for size in sizes))
                 kept.append(wire)
-            except FAULTS as error:
+            except PROGRAM_ERRORS as error:
                 self._note(error)
                 for ref in unknown:
-                    slot = self._slot(ref, wire.where)
-                    if slot is not None:
-                        slot.judgeable = False
+                    inst = self._instantiation(ref, wire.where)
+                    if inst is not None:
+                        inst.judgeable = False
         self._frame.wires = kept
 
     def _infer_from(self, wire: Connect, unknown: list[PortRef], known: int) -> None:
@@ -88,10 +91,10 @@ class Wiring:
         self._infer(wire, ref, left, known)
 
     def _infer(self, wire: Connect, ref: PortRef, left: int, known: int) -> None:
-        slot = self._slot(ref, wire.where)
-        assert slot is not None  # own widths are always known
-        port = slot.layout.port_index[ref.port.name]
-        chosen = range(slot.count) if ref.member is None else [ref.member]
+        inst = self._instantiation(ref, wire.where)
+        assert inst is not None  # own widths are always known
+        port = inst.layout.port_index[ref.port.name]
+        chosen = range(inst.count) if ref.member is None else [ref.member]
         width = left if wire.broadcast else left - known
         if not wire.broadcast and len(chosen) > 0:
             width, rest = divmod(width, len(chosen))
@@ -106,29 +109,29 @@ class Wiring:
                     "Declare the width.",
                 )
         for member in chosen:
-            slot.inferred[member, port] = max(width, 0)
+            inst.inferred[member, port] = max(width, 0)
 
-    def _slot(self, ref: PortRef, where: Position) -> Slot | None:
+    def _instantiation(self, ref: PortRef, where: Position) -> Instantiation | None:
         """Return the child that ``ref`` is a port of; None: this reactor itself."""
-        if ref.holder is self._frame.shell:
+        if ref.holder is self._frame.prototype:
             return None
-        slot = self._frame.by_holder.get(id(ref.holder))
-        if slot is None:
+        inst = self._frame.by_holder.get(id(ref.holder))
+        if inst is None:
             raise rules.out_of_reach(ref, self._frame.node.path, where)
-        if ref.member is not None and ref.member >= slot.count:
-            msg = f"{ref}: there are {slot.count} members"
+        if ref.member is not None and ref.member >= inst.count:
+            msg = f"{ref}: there are {inst.count} members"
             raise WidthError(msg, where)
-        return slot
+        return inst
 
     def _size(self, ref: PortRef, where: Position) -> int | None:
-        slot = self._slot(ref, where)
-        if slot is None:
+        inst = self._instantiation(ref, where)
+        if inst is None:
             return len(self._channels(ref, where))
-        port = slot.layout.port_index[ref.port.name]
-        chosen = range(slot.count) if ref.member is None else [ref.member]
+        port = inst.layout.port_index[ref.port.name]
+        chosen = range(inst.count) if ref.member is None else [ref.member]
         total = 0
         for member in chosen:
-            width = slot.width(member, port)
+            width = inst.width(member, port)
             if width is None:
                 return None
             total += 1 if ref.channel is not None else width
@@ -148,7 +151,7 @@ class Wiring:
         for wire in self._frame.wires:
             try:
                 expanded.append((wire, self._pairs(wire)))
-            except FAULTS as error:
+            except PROGRAM_ERRORS as error:
                 self._note(error)
         driver: dict[int, Connect] = {}
         shared: dict[int, list[Connect]] = {}  # driven in several modes: further ones
@@ -158,12 +161,12 @@ class Wiring:
                 for _, target in pairs:
                     self._drive(wire, target, driver, shared, writers)
                 fine.append((wire, pairs))
-            except FAULTS as error:
+            except PROGRAM_ERRORS as error:
                 self._note(error)
         for wire, pairs in fine:
             try:
                 self._append(wire, pairs, shared)
-            except FAULTS as error:
+            except PROGRAM_ERRORS as error:
                 self._note(error)
 
     def _drive(
@@ -197,7 +200,7 @@ class Wiring:
         self, target: int, wire: Connect, writers: dict[int, list[ReactionNode]]
     ) -> bool:
         """Return whether reactions, of other modes, also drive ``target``."""
-        found = writers.get(self._draft.channel_port[target])
+        found = writers.get(self._builder.channel_port[target])
         if found is None:
             return False
         scope = self._frame.scope_of(wire.mode)
@@ -216,7 +219,7 @@ class Wiring:
         pairs: list[tuple[int, int]],
         shared: dict[int, list[Connect]],
     ) -> None:
-        draft, node = self._draft, self._frame.node
+        builder, node = self._builder, self._frame.node
         scope = self._frame.scope_of(wire.mode)
         what = f"the delay of a connection in {node.path}"
         delay = (
@@ -235,11 +238,11 @@ class Wiring:
                 continue
             stage = None
             if staged:
-                stage = stages.setdefault(source, draft.stages)
-                draft.stages += stage == draft.stages
-            draft.connections.append(
+                stage = stages.setdefault(source, builder.stages)
+                builder.stages += stage == builder.stages
+            builder.connections.append(
                 ConnectionNode(
-                    len(draft.connections),
+                    len(builder.connections),
                     source,
                     target,
                     delay,
@@ -258,18 +261,18 @@ class Wiring:
         """
 
         def inside(ref: PortRef) -> bool:
-            slot = self._slot(ref, wire.where)
-            return slot is not None and slot.mode is wire.mode
+            inst = self._instantiation(ref, wire.where)
+            return inst is not None and inst.mode is wire.mode
 
         return not (all(map(inside, wire.sources)) or all(map(inside, wire.targets)))
 
     def _forward(self, source: int, target: int, scope: int, where: Position) -> None:
-        draft, node = self._draft, self._frame.node
-        last = draft.reactions[-1] if draft.reactions else None
+        builder, node = self._builder, self._frame.node
+        last = builder.reactions[-1] if builder.reactions else None
         index = last.index + 1 if last is not None and last.reactor == node.id else 0
-        draft.reactions.append(
+        builder.reactions.append(
             ReactionNode(
-                id=len(draft.reactions),
+                id=len(builder.reactions),
                 reactor=node.id,
                 name=f"_forward[{index}]",
                 index=index,
@@ -277,11 +280,11 @@ class Wiring:
                 on_startup=False,
                 on_shutdown=False,
                 on_reset=False,
-                trigger_ports=(draft.channel_port[source],),
+                trigger_ports=(builder.channel_port[source],),
                 trigger_actions=(),
                 trigger_timers=(),
                 source_ports=(),
-                effect_ports=(draft.channel_port[target],),
+                effect_ports=(builder.channel_port[target],),
                 effect_actions=(),
                 effect_modes=(),
                 effect_watchdogs=(),
@@ -315,20 +318,22 @@ class Wiring:
             f"{_listed(wire.sources)} has {left} channels and "
             f"{_listed(wire.targets)} has {right}: {effect}"
         )
-        self._draft.warnings.setdefault(Doubt(what, wire.where))
+        self._builder.warnings.setdefault(
+            Diagnostic(what, wire.where, severity=Severity.WARNING)
+        )
 
     def _channels(self, ref: PortRef, where: Position) -> list[int]:
         """Return the channels of ``ref``, in the order in which they are joined."""
-        draft = self._draft
-        slot = self._slot(ref, where)
-        if slot is None:
+        builder = self._builder
+        inst = self._instantiation(ref, where)
+        if inst is None:
             index = self._frame.layout.port_index[ref.port.name]
-            nodes = [draft.ports[self._first_port + index]]
+            nodes = [builder.ports[self._first_port + index]]
         else:
-            index = slot.layout.port_index[ref.port.name]
-            chosen = range(slot.count) if ref.member is None else [ref.member]
-            first = draft.first_port
-            nodes = [draft.ports[first[slot.first + m] + index] for m in chosen]
+            index = inst.layout.port_index[ref.port.name]
+            chosen = range(inst.count) if ref.member is None else [ref.member]
+            first = builder.first_port
+            nodes = [builder.ports[first[inst.first + m] + index] for m in chosen]
         if ref.channel is not None:
             for node in nodes:
                 if ref.channel >= len(node.channels):
@@ -346,8 +351,8 @@ class Wiring:
         return [channel for node in nodes for channel in node.channels]
 
     def _name(self, channel: int) -> str:
-        port = self._draft.ports[self._draft.channel_port[channel]]
-        name = f"{self._draft.reactors[port.reactor].path}.{port.name}"
+        port = self._builder.ports[self._builder.channel_port[channel]]
+        name = f"{self._builder.reactors[port.reactor].path}.{port.name}"
         return name if port.width is None else f"{name}[{channel - port.first}]"
 
 

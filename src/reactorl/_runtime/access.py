@@ -41,7 +41,9 @@ def refusals(program: Program) -> Callable[[str, int, int, int, str], AccessErro
             reads=readable,
             is_input=is_input,
         )
-        return AccessError(program.reaction_name(reaction), name, node.where, verb, fix)
+        return AccessError(
+            program.reaction_name(reaction), name, node.where, verb, *fix
+        )
 
     return refuse
 
@@ -56,21 +58,22 @@ def _fix(
     *,
     reads: bool,
     is_input: bool,
-) -> str:
+) -> tuple[str, str]:
+    """Return what to change, and the changed line."""
     if holder != toucher:
         mine = program.reactors[toucher].path
         return (
             f"it belongs to {program.reactors[holder].path}: reactors share nothing, "
             f"so connect a port of {mine} to it instead"
-        )
+        ), ""
     own = owner == toucher
     label = short if own else f"{program.reactors[owner].name}.{short}"
     if kind == "port" and not reads and own and is_input:
-        return f"`{label}` is an input of its own, which only others set"
+        return f"`{label}` is an input of its own, which only others set", ""
     if kind == "port" and not reads and not own and not is_input:
         return (
             f"`{label}` is an output of a contained reactor, which only that one sets"
-        )
+        ), ""
     if kind == "port" and reads and own == is_input:
-        return f"add `{label}` to its sources: @reaction(..., sources=[{label}])"
-    return f"add `{label}` to its effects: @reaction(..., effects=[{label}])"
+        return f"add `{label}` to its sources", f"@reaction(..., sources=[{label}])"
+    return f"add `{label}` to its effects", f"@reaction(..., effects=[{label}])"

@@ -13,7 +13,7 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from reactorl._runtime import seeds
+from reactorl._util import seeds
 from reactorl.errors import GlobalRandomError, SharedValueError
 from reactorl.tag import Tag
 

@@ -9,16 +9,14 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from reactorl import _core
-from reactorl._program.collector import collector_paused
-from reactorl._program.instances import (
+from reactorl._runtime.access import refusals
+from reactorl._runtime.checking import Checker
+from reactorl._runtime.context import RunContext
+from reactorl._runtime.instances import (
     explain_missing,
     instantiate,
     restore_reset_state,
 )
-from reactorl._program.text import digest as program_digest
-from reactorl._runtime.access import refusals
-from reactorl._runtime.checking import Checker
-from reactorl._runtime.context import RunContext
 from reactorl._runtime.plan import make_plan
 from reactorl._runtime.recording import (
     PlainTape,
@@ -33,6 +31,7 @@ from reactorl._runtime.tracing import make_trace, physical_names
 from reactorl._runtime.views import Views
 from reactorl._runtime.watch import Watch
 from reactorl._runtime.watchdogs import Watchdogs
+from reactorl._util.gc_pause import gc_paused
 from reactorl._util.machine import has_gil
 from reactorl.errors import (
     AccessError,
@@ -67,7 +66,7 @@ class Live:
     ) -> None:
         self.program = program
         self.options = options
-        with collector_paused():
+        with gc_paused():
             self.planned = make_plan(program, options.workers)
         self._record = record
         self._at_start = at_start
@@ -110,7 +109,7 @@ class Live:
 
     def start(self) -> str:
         """Make the reactors and run the first tag; returns the core's status."""
-        with collector_paused():
+        with gc_paused():
             views = Views(
                 self.program, self.planned, self.session, self._context, self._watchdogs
             )
@@ -122,7 +121,7 @@ class Live:
             if self.options.check
             else None
         )
-        with collector_paused():
+        with gc_paused():
             for node in self.program.reactions:
                 self._add_body(node, checker)
         self._watchdogs.begin(self._instances)
@@ -246,7 +245,7 @@ class Live:
             self._preload(replay)
             return ReplayingTape(replay, program.reaction_name, self.now)
         if record is not None:
-            record.program = program_digest(program)
+            record.program = program.digest
             record.seed = self.options.seed
             names = physical_names(program, self.planned)
             by_trigger = {trigger: name for name, trigger in names.items()}
@@ -256,7 +255,7 @@ class Live:
         return PlainTape()
 
     def _preload(self, replay: Recording) -> None:
-        if replay.program and replay.program != program_digest(self.program):
+        if replay.program and replay.program != self.program.digest:
             msg = "the recording is of another program"
             raise ReplayError(
                 msg,

@@ -50,7 +50,7 @@ class MultiPort(tuple[Any, ...]):
 
 
 class Views:
-    """Makes the views of one run; see ``_program.instances.Host``."""
+    """Makes the views of one run; see ``_runtime.instances.ViewFactory``."""
 
     def __init__(
         self,

@@ -28,14 +28,20 @@ def why_gil() -> str:
     """Return why this interpreter has the GIL or not."""
     if not sysconfig.get_config_var("Py_GIL_DISABLED"):
         return "this build of Python always has it"
-    asked = sys._xoptions.get("gil") or os.environ.get("PYTHON_GIL")
-    if asked is not None:
-        return f"asked for with PYTHON_GIL={asked} or -X gil={asked}"
-    return "a module turned it on" if has_gil() else "as built"
+    value = requested_gil()
+    if value is not None:
+        return f"requested by PYTHON_GIL={value} or -X gil={value}"
+    return "turned on by a module" if has_gil() else "as built"
+
+
+def requested_gil() -> str | None:
+    """Return how PYTHON_GIL or -X gil is set, None if neither is."""
+    value = sys._xoptions.get("gil") or os.environ.get("PYTHON_GIL")
+    return value if isinstance(value, str) else None
 
 
 def cpu_model() -> str:
-    """Return the processor's name."""
+    """Return the name of the processor."""
     with suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # PYTHON_ARGCOMPLETE_OK
-"""The frame of the command line: which command, with which arguments.
+"""Entry point of the command line: chooses the command and parses its arguments.
 
-A command is a module of this package with ``add_to(subparsers)``, which adds its
-parser and there sets the default ``command``: a function that takes the parsed
-arguments and returns the exit status. Only the module of the command that is asked
-for is imported, so that none pays for another's start-up.
+A command is a module in ``commands`` with ``add_to(subparsers)``, which adds its parser
+and sets the default ``command``: a function that takes the parsed arguments and returns
+the exit status. Only the module of the chosen command is imported, so a command does
+not pay for the start-up of another.
 
-Exit statuses: what the command says; 2 for a mistake in the arguments or, in ``run``,
-``check`` and ``fmt``, in a ``.lf`` file; 130 after Ctrl-C; 1 for whatever else went
-wrong. ``failures`` says it, for all commands in the same way.
+Exit statuses: the one that the command returns; 2 for wrong arguments and, in ``run``,
+``check`` and ``fmt``, for errors in a ``.lf`` file; 130 after Ctrl-C; 1 for all other
+failures. ``support.errors`` prints them, for all commands in the same way.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, NoReturn
 from reactorl._util.suggestions import did_you_mean
 from reactorl.cli.support.console import set_debug
 from reactorl.cli.support.parser import Parser
+from reactorl.cli.support.streams import discard_stdout, prepare_streams
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,44 +32,44 @@ if TYPE_CHECKING:
 GROUPS: dict[str, dict[str, str]] = {
     "programs": {
         "run": "run a program",
-        "check": "say everything that is wrong with programs, without running them",
-        "fmt": "format programs in place; comments and meaning stay",
+        "check": "report all errors in programs without running them",
+        "fmt": "format programs in place",
     },
     "training": {
         "train": "train an algorithm on an environment",
-        "eval": "play episodes with what a run has learned",
-        "runs": "list the runs there are",
-        "plot": "draw the curves of runs into one picture",
+        "eval": "evaluate the policy of a training run",
+        "runs": "list training runs",
+        "plot": "plot the learning curves of training runs",
     },
-    "looking": {
-        "graph": "draw a program, also a trained one's flow",
-        "trace": "say where the time of a run went; for Perfetto, or on the diagram",
-        "diff": "name the first place where two runs part",
+    "inspect": {
+        "graph": "draw the diagram of a program or of a training run",
+        "trace": "show where the time of a run went; export it to Perfetto",
+        "diff": "show where two runs first diverge",
     },
-    "evidence": {
-        "bench": "compare with Ray and other engines, side by side",
+    "benchmarks": {
+        "bench": "compare with Ray and other engines",
     },
-    "help": {
-        "doctor": "print what matters in a bug report, and for full speed",
-        "completion": "print a script that completes commands in your shell",
+    "setup": {
+        "doctor": "check the installation and print facts for a bug report",
+        "completion": "print a script for shell completion",
     },
 }
 COMMANDS = {name: text for group in GROUPS.values() for name, text in group.items()}
 
 _DESCRIPTION = """\
-Deterministic parallel reinforcement learning on the reactor model; runs Lingua
-Franca programs of the Python target, too.
+Deterministic parallel reinforcement learning on the reactor model. Also runs
+Lingua Franca programs of the Python target.
 """
 _EXAMPLES = """\
 examples:
   reactorl run hello.lf --fast       run a program without waiting for the clock
-  reactorl check src/*.lf            find the mistakes in all these files
-  reactorl fmt --check src           for CI: is everything below src formatted?
+  reactorl check src/*.lf            report all errors in these files
+  reactorl fmt --check src           in CI: is everything below src formatted?
   reactorl train dqn --seed 1        train DQN on CartPole-v1
-  reactorl graph hello.lf -o a.html  look at a program
-  reactorl doctor                    is everything here as it should be?
+  reactorl graph hello.lf -o a.html  draw the diagram of a program
+  reactorl doctor                    check the installation
 
-'reactorl COMMAND --help' tells more about a command.
+'reactorl COMMAND --help' explains a command.
 """
 
 
@@ -84,15 +85,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         from reactorl.cli.support.run_options import normalised
 
         args = normalised(args)
-    parsed = _parsed(args)
-    if parsed.command is None:
-        make_parser()[0].print_help(sys.stderr)
-        return 2
     try:
+        parsed = _parsed(args)
+        if parsed.command is None:
+            make_parser()[0].print_help(sys.stderr)
+            return 2
         status: int = parsed.command(parsed)
         sys.stdout.flush()
     except BrokenPipeError:
-        _forget_stdout()
+        discard_stdout()
         return 1
     except KeyboardInterrupt:
         return 130
@@ -108,22 +109,35 @@ def entry() -> NoReturn:
 
     As in LF, threads that a program has started do not keep it alive.
     """
+    prepare_streams()
     if "_ARGCOMPLETE" in os.environ:
         from reactorl.cli.support.completion import complete
 
         complete()
-    status = main()
+    try:
+        status: object = main()
+    except SystemExit as end:
+        status = end.code
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:  # the output was short, and is flushed here only
+        discard_stdout()
+        status = status or 1
     from threading import current_thread, enumerate
 
     if any(t is not current_thread() and not t.daemon for t in enumerate()):
         sys.stdout.flush()
         sys.stderr.flush()
-        os._exit(status)
-    sys.exit(status)
+        os._exit(status if isinstance(status, int) else 0)
+    sys.exit(status)  # type: ignore[arg-type]
 
 
 def make_parser(wanted: str | None = None) -> tuple[Parser, dict[str, Parser]]:
-    """Return the parser, and those of commands: the wanted one's has its arguments."""
+    """Return the parser and the parsers of commands.
+
+    Args:
+        wanted: The command whose parser gets its arguments; the others stay empty.
+    """
     parser = Parser(
         prog="reactorl",
         usage="%(prog)s [-h] [--version] [--debug] COMMAND ...",
@@ -148,10 +162,9 @@ def _parsed(args: Sequence[str]) -> argparse.Namespace:
     wanted = next((arg for arg in args if not arg.startswith("-")), None)
     parser, commands = make_parser(wanted)
     if wanted is not None and wanted not in commands:
-        advice = (
-            did_you_mean(wanted, commands) or "'reactorl --help' lists the commands."
-        )
-        parser.fail(f"there is no command '{wanted}'", advice)
+        otherwise = "'reactorl --help' lists the commands."
+        help = did_you_mean(wanted, commands) or otherwise
+        parser.fail(f"unknown command '{wanted}'", help)
     parsed, unknown = parser.parse_known_args(args)
     if unknown:
         commands.get(wanted or "", parser).refuse(unknown)
@@ -159,7 +172,7 @@ def _parsed(args: Sequence[str]) -> argparse.Namespace:
 
 
 def _listed() -> str:
-    """Return the commands and what each does, in groups."""
+    """Return the commands with their summaries, in groups."""
     width = max(map(len, COMMANDS))
     return "\n\n".join(
         "\n".join([f"{title}:", *(f"  {n:<{width}}  {t}" for n, t in group.items())])
@@ -169,19 +182,19 @@ def _listed() -> str:
 
 
 def _add_debug(parser: argparse.ArgumentParser) -> None:
-    what = "say everything about an error: all frames and fields"
-    parser.add_argument("--debug", action="store_true", help=what)
+    help = "show errors with the whole traceback and all fields"
+    parser.add_argument("--debug", action="store_true", help=help)
 
 
 def _without_debug(args: Sequence[str]) -> list[str]:
-    """Return the arguments without ``--debug``, which counts wherever it stands."""
+    """Return the arguments without ``--debug``, which may be anywhere before ``--``."""
     end = args.index("--") if "--" in args else len(args)
     set_debug(on="--debug" in args[:end])
     return [*(arg for arg in args[:end] if arg != "--debug"), *args[end:]]
 
 
 class _Version(argparse.Action):
-    """Looks the version up only when asked: that is slow."""
+    """Prints the version, which is looked up only then: that is slow."""
 
     def __init__(self, option_strings: list[str], dest: str, help: str) -> None:
         super().__init__(option_strings, dest, nargs=0, help=help)
@@ -195,14 +208,3 @@ class _Version(argparse.Action):
             number = "(not installed)"
         print(f"reactorl {number}")
         parser.exit()
-
-
-def _forget_stdout() -> None:
-    """Keep the interpreter from complaining that nobody reads stdout any more."""
-    try:
-        descriptor = sys.stdout.fileno()
-    except (OSError, ValueError):
-        return
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, descriptor)
-    os.close(nowhere)

@@ -7,7 +7,7 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from reactorl.dashboard.echo import heard
+from reactorl.dashboard.echo import copy_lines
 from reactorl.dashboard.feed import Feed
 from reactorl.dashboard.view import Dashboard
 
@@ -47,13 +47,13 @@ def served(
         )
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        note = f"reactorl: note: the dashboard cannot be served here: {reason}"
+        note = f"reactorl: note: serving the dashboard failed: {reason}"
         print(note, file=sys.stderr)
         yield None
         return
     link = f"reactorl: dashboard at {dashboard.link}"
     print(link, file=sys.stderr, flush=True)
-    with dashboard, heard(dashboard.feed.note, *streams):
+    with dashboard, copy_lines(dashboard.feed.note, *streams):
         try:
             yield dashboard
         except Exception as error:

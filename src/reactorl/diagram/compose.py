@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from reactorl._program.program import NO_SCOPE
+from reactorl.diagram.labels import first_line, short_value, time_text, type_text
 from reactorl.diagram.loops import Loops
 from reactorl.diagram.scene import Box, Edge, Item, Scene
-from reactorl.diagram.words import first_line, short_value, time_text, type_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from reactorl.diagram.backward import backward
 from reactorl.diagram.fold import is_port
-from reactorl.diagram.words import one_line
+from reactorl.diagram.labels import one_line
 
 if TYPE_CHECKING:
     from reactorl.diagram.fold import Fold

@@ -25,12 +25,8 @@ class DrawingError(ReactorlError):
     """
 
     def __init__(self, what: str, remedy: str) -> None:
-        super().__init__(what, remedy)
-        self.what = what
-        self.remedy = remedy
-
-    def __str__(self) -> str:
-        return f"{self.what}. {self.remedy}"
+        super().__init__(what, remedy=remedy)
+        self.args = (what, remedy)
 
 
 def is_installed() -> bool:

@@ -14,7 +14,7 @@ from importlib.resources import files
 from string import Template
 from typing import TYPE_CHECKING, Final
 
-from reactorl.diagram.words import drawable
+from reactorl.diagram.labels import drawable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

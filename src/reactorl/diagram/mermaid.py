@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reactorl.diagram.words import one_line
+from reactorl.diagram.labels import one_line
 
 if TYPE_CHECKING:
     from reactorl.diagram.fold import Fold

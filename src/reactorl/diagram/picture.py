@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from reactorl._program.elaborate import sketch
+from reactorl._program.elaborate import analyze, first_error
 from reactorl._program.program import Program
 from reactorl.diagram.compose import scene
 from reactorl.diagram.dot import dot
@@ -163,8 +163,11 @@ def graph(
         raise ValueError(msg)
     if isinstance(target, Program):
         return Graph(scene(target), depth, expand_banks, title)
-    program, problems = sketch(target)
-    return Graph(scene(program, problems=problems), depth, expand_banks, title)
+    found = analyze(target)
+    if found.program is None:
+        raise first_error(found.errors)
+    drawn = scene(found.program, problems=found.errors)
+    return Graph(drawn, depth, expand_banks, title)
 
 
 def svg(scene: Scene, *, depth: int | None = None, expand_banks: bool = False) -> str:

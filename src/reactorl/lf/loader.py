@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from reactorl._program.program import Program
-    from reactorl.lf.diagnostics import Diagnostic
+    from reactorl.diagnostics import Diagnostic
     from reactorl.lf.link.program import ClassUnit, FileUnit, LinkedProgram
     from reactorl.lf.lower.lower import LfReactor
 
@@ -38,12 +38,13 @@ class LfError(ReactorlError):
     """
 
     def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
-        super().__init__(diagnostics)
+        super().__init__("the program cannot be loaded")
+        self.args = (diagnostics,)
         self.diagnostics = diagnostics
 
     def __str__(self) -> str:
         shown = "\n".join(diagnostic.render() for diagnostic in self.diagnostics)
-        return f"the program cannot be loaded\n{shown}"
+        return f"{self.what}\n{shown}"
 
 
 class LoadedModule(ModuleType):

@@ -7,9 +7,11 @@ import stat
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from reactorl.lf.diagnostics import Diagnostic, Severity, nearest
+from reactorl.diagnostics import Diagnostic
+from reactorl.lf.diagnostics import about_file, nearest
+from reactorl.lf.places import position
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,11 +70,14 @@ MAX_BYTES = 16 * 2**20
 _BYTE_ORDER_MARKS = ((b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"))
 
 
+UNOPENED: Final = "file-not-opened"
+
+
 def read_source(path: Path) -> Source | Diagnostic:
     """Return the text of a file, or a diagnostic if it cannot be read.
 
-    The diagnostic has no source if the file could not be opened, so that the importing
-    file can report it at the import instead.
+    The diagnostic has the code ``UNOPENED`` if the file could not be opened at all, so
+    that a file that imports it can point at the import instead.
     """
     try:
         data = _read_bytes(path)
@@ -144,13 +149,15 @@ _SAVE = "Save the file as UTF-8."
 
 
 def _unopened(path: Path, what: str, advice: str = "") -> Diagnostic:
-    return Diagnostic(Severity.ERROR, what, path, help=advice)
+    return about_file(path, what, advice, code=UNOPENED)
 
 
 def _unreadable(
     path: Path, source: Source, span: Span | None, what: str, advice: str
 ) -> Diagnostic:
-    return Diagnostic(Severity.ERROR, what, path, source, span, advice)
+    if span is None:
+        return about_file(path, what, advice)
+    return Diagnostic(what, position(source, span), advice)
 
 
 def _similar_file(path: Path) -> str:

@@ -5,16 +5,13 @@
 """
 
 from reactorl.testing.compare import assert_deterministic, assert_same_trace
-from reactorl.testing.illegal import Illegal, check
 from reactorl.testing.probes import Collector, Recorder, Stimulus, script
 
 __all__ = [
     "Collector",
-    "Illegal",
     "Recorder",
     "Stimulus",
     "assert_deterministic",
     "assert_same_trace",
-    "check",
     "script",
 ]

@@ -8,18 +8,11 @@ reaction acts a bounded number of times.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from hypothesis import strategies as st
 
 from reactorl.testing.generated import GeneratedProgram, draw_program
-from reactorl.testing.illegal import ring
-from reactorl.testing.illegal_table import ILLEGAL
 
-if TYPE_CHECKING:
-    from reactorl.testing.illegal import Illegal
-
-__all__ = ["GeneratedProgram", "illegal_programs", "programs"]
+__all__ = ["GeneratedProgram", "programs"]
 
 
 def programs(
@@ -33,11 +26,6 @@ def programs(
         physical: Whether there may be physical actions, with arrivals at given tags.
     """
     return _programs(max_depth=max_depth, modes=modes, physical=physical)
-
-
-def illegal_programs() -> st.SearchStrategy[Illegal]:
-    """Return a strategy for programs that must be refused, with the error to expect."""
-    return st.sampled_from(ILLEGAL) | st.integers(1, 8).map(ring)
 
 
 @st.composite

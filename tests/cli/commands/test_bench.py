@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``reactorl bench`` is a door to the benchmarks, which only a checkout has."""
+"""``reactorl bench`` calls the benchmarks, which only a checkout contains."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture
 def _elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
-    """Be an installed package, somewhere else."""
+    """Pretend that the package is installed outside a checkout."""
     monkeypatch.chdir(tmp_path)
     installed = (
         tmp_path / "lib" / "python" / "site-packages" / "reactorl" / "cli" / "commands"
@@ -30,17 +30,17 @@ def _elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None
 
 @pytest.mark.usefixtures("_elsewhere")
 @pytest.mark.parametrize("args", [[], ["--quick"], ["actors", "--out", "x"]])
-def test_without_a_checkout_it_says_what_it_needs(
+def test_checkout_is_required(
     args: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["bench", *args]) == 2
 
     said = capsys.readouterr().err
-    assert "needs a checkout" in said
+    assert "requires a checkout" in said
     assert "make bench" in said
 
 
-def test_in_a_checkout_it_reports(
+def test_report_in_a_checkout(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(ROOT)
@@ -49,7 +49,7 @@ def test_in_a_checkout_it_reports(
     assert "has no results" in " ".join(capsys.readouterr().out.split())
 
 
-def test_help_names_workloads_and_engines(
+def test_help_lists_workloads_and_engines(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(ROOT)

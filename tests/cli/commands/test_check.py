@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``reactorl check`` says everything that is wrong, of all files."""
+"""``reactorl check``: reports all errors of all files."""
 
 from __future__ import annotations
 
@@ -69,9 +69,7 @@ def test_each_diagnostic_is_followed_by_an_empty_line(
     assert [lines[n - 1] for n in starts[1:]] == [""]
 
 
-def test_warnings_alone_are_no_failure(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_warnings_do_not_fail(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "A.lf").write_text(WARNED)
 
     status, lines = check(capsys, "A.lf")
@@ -82,7 +80,7 @@ def test_warnings_alone_are_no_failure(
 
 
 @pytest.mark.parametrize("name", ["missing.lf", "folder.lf", "empty.lf", "latin.lf"])
-def test_what_cannot_be_read_is_an_error(
+def test_unreadable_files_are_errors(
     name: str, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (here / "folder.lf").mkdir()
@@ -97,7 +95,7 @@ def test_what_cannot_be_read_is_an_error(
     assert lines[-1] == "3 errors in 2 files"
 
 
-def test_a_directory_is_told_from_a_file(
+def test_directory_is_refused_with_its_files(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (here / "src").mkdir()
@@ -110,7 +108,7 @@ def test_a_directory_is_told_from_a_file(
     assert "src/A.lf" in lines[1]
 
 
-def test_what_elaboration_finds_is_found(
+def test_errors_of_elaboration_are_reported(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (here / "A.lf").write_text("""\
@@ -133,7 +131,7 @@ main reactor {
     assert lines[-1] == "1 error in 1 file"
 
 
-def test_a_mistake_in_a_shared_import_is_shown_once(
+def test_error_in_a_shared_import_is_shown_once(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (here / "Lib.lf").write_text("target Python\nreactor R { reaction(no) {= =} }\n")
@@ -148,9 +146,7 @@ def test_a_mistake_in_a_shared_import_is_shown_once(
     assert lines[-1] == "1 error in 1 file"
 
 
-def test_nothing_of_a_program_is_executed(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_check_executes_nothing(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "A.lf").write_text(
         GOOD.replace("\n\n", "\npreamble {= open('written', 'w') =}\n", 1)
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``reactorl diff``: where two runs part, in words and as an exit status."""
+"""``reactorl diff``: where two runs first diverge, as text and exit status."""
 
 from __future__ import annotations
 
@@ -46,17 +46,17 @@ def said(capsys: Capture, *args: str) -> tuple[int, str, str]:
     return status, out, err
 
 
-def test_equal_runs_are_equal(capsys: Capture) -> None:
+def test_identical_runs(capsys: Capture) -> None:
     ran("a", "3", "--trace", "a", "--timing", "a", "-w", "1")
     ran("a", "3", "--trace", "b", "-w", "2")
 
     status, out, err = said(capsys, "a", "b")
 
     assert (status, err) == (0, "")
-    assert out.startswith("the runs are the same: 5 tags, digest ")
+    assert out.startswith("the runs are identical: 5 tags, digest ")
 
 
-def test_the_first_difference_is_named_with_both_values(capsys: Capture) -> None:
+def test_first_difference_is_shown_with_both_values(capsys: Capture) -> None:
     ran("a", "3")
     ran("b", "'x'")
 
@@ -71,17 +71,17 @@ def test_the_first_difference_is_named_with_both_values(capsys: Capture) -> None
     assert rest[:2] == ["  A: a", "  B: b"]
 
 
-def test_what_else_differs_is_said(capsys: Capture) -> None:
+def test_different_seeds_and_options_are_shown(capsys: Capture) -> None:
     ran("a", "3", "--trace", "a", "--seed", "1")
     ran("a", "4", "--trace", "b", "--seed", "2", "-k")
 
     _, out, _ = said(capsys, "a", "b")
 
     assert "A has seed 1, B has seed 2." in out
-    assert "A was run with keepalive=False, B with True." in out
+    assert "A ran with keepalive=False, B with True." in out
 
 
-def test_a_run_that_ended_earlier_is_named(capsys: Capture) -> None:
+def test_run_that_ended_earlier_is_shown(capsys: Capture) -> None:
     ran("a", "3")
     ran("a", "3", "--trace", "b", "-o", "2 ms")
 
@@ -92,7 +92,7 @@ def test_a_run_that_ended_earlier_is_named(capsys: Capture) -> None:
 
 
 @pytest.mark.parametrize("name", ["none", "text", "cut"])
-def test_what_cannot_be_read_is_refused(capsys: Capture, name: str) -> None:
+def test_unreadable_traces_are_refused(capsys: Capture, name: str) -> None:
     ran("a", "3")
     Path("text").write_text("hello\n")
     Path("cut").write_bytes(Path("a").read_bytes()[:-5])
@@ -103,19 +103,19 @@ def test_what_cannot_be_read_is_refused(capsys: Capture, name: str) -> None:
         assert name in err
 
 
-def test_times_cannot_be_compared(capsys: Capture) -> None:
+def test_files_with_times_only_cannot_be_compared(capsys: Capture) -> None:
     ran("a", "3", "--timing", "a")
     ran("b", "3")
 
     status, _, err = said(capsys, "a", "b")
     assert status == 2
-    assert "a: this file has measured times only" in err
+    assert "a: the file contains times only" in err
     status, _, err = said(capsys, "a", "a")
     assert status == 2
     assert "differ from run to run" in err
 
 
-# -- trainings --
+# -- training runs --
 
 
 def directory(
@@ -142,7 +142,7 @@ def training() -> None:
 
 
 @needs_training
-def test_trainings_with_equal_numbers_are_equal(capsys: Capture) -> None:
+def test_training_runs_with_equal_metrics_are_identical(capsys: Capture) -> None:
     directory("a", ROWS)
     faster = [(100, "losses/loss", 0.5), (100, "charts/SPS", 9.0), ROWS[2]]
     directory("b", faster)
@@ -154,7 +154,7 @@ def test_trainings_with_equal_numbers_are_equal(capsys: Capture) -> None:
 
 
 @needs_training
-def test_the_first_number_that_differs_is_named(capsys: Capture) -> None:
+def test_first_different_metric_is_shown(capsys: Capture) -> None:
     directory("a", ROWS, rate=0.1)
     directory("b", [*ROWS[:2], (200, "losses/loss", 0.125)], rate=0.2)
 
@@ -171,7 +171,7 @@ def test_the_first_number_that_differs_is_named(capsys: Capture) -> None:
 
 
 @needs_training
-def test_a_training_that_ended_earlier_is_named(capsys: Capture) -> None:
+def test_training_run_that_ended_earlier_is_shown(capsys: Capture) -> None:
     directory("a", ROWS[:2])
     directory("b", ROWS)
 
@@ -182,7 +182,7 @@ def test_a_training_that_ended_earlier_is_named(capsys: Capture) -> None:
 
 
 @needs_training
-def test_traces_of_trainings_are_compared_first(capsys: Capture) -> None:
+def test_traces_of_training_runs_are_compared_first(capsys: Capture) -> None:
     directory("one", ROWS)
     directory("two", ROWS)
     ran("a", "3", "--trace", "one/rounds-from-1.trace.gz")
@@ -195,7 +195,7 @@ def test_traces_of_trainings_are_compared_first(capsys: Capture) -> None:
 
 
 @needs_training
-def test_a_directory_that_is_no_run_is_refused(capsys: Capture) -> None:
+def test_directory_that_is_not_a_run_is_refused(capsys: Capture) -> None:
     directory("a", ROWS)
     Path("b").mkdir()
 
@@ -205,7 +205,7 @@ def test_a_directory_that_is_no_run_is_refused(capsys: Capture) -> None:
     assert "b: this is no run" in err
 
 
-def test_trees_of_arrays_are_compared() -> None:
+def test_nested_arrays_are_compared() -> None:
     np = pytest.importorskip("numpy")
     pytest.importorskip("gymnasium")
     from reactorl.cli.support.run_diff import _different

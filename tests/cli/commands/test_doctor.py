@@ -1,64 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``reactorl doctor``: facts, a self-check, and advice that follows from them."""
+"""``reactorl doctor``: facts, self-check and advice, as text and JSON."""
 
 from __future__ import annotations
 
-import copy
 import json
 import os
 import subprocess
 import sys
 import sysconfig
-import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from reactorl.cli.commands import doctor
-from reactorl.cli.doctor import system_info as facts
-from reactorl.cli.doctor.advice import advice
-from reactorl.cli.doctor.packages import EXTRAS, imported
+from reactorl.cli.doctor.advice import Advice
+from reactorl.cli.support.console import plain
+from tests.cli.doctor.facts import FINE
 
-ROOT = Path(__file__).parents[3]
 FREE = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
-FINE: dict[str, Any] = {
-    "reactorl": {"version": "1", "place": "p", "extension": "e", "built_with": []},
-    "python": {
-        "version": "3.14.0",
-        "implementation": "CPython",
-        "compiler": "GCC",
-        "executable": "python",
-        "free_threaded": True,
-        "debug_build": False,
-        "optimised": True,
-        "gil": False,
-        "why": "as built",
-        "start_method": "forkserver",
-    },
-    "machine": {
-        "system": "Linux",
-        "libc": None,
-        "cpu": "c",
-        "cores": 4,
-        "usable_cores": 4,
-        "cgroup_cores": None,
-        "load": 0.1,
-        "memory_gib": 8.0,
-        "memfd": True,
-        "dev_shm_mib": 64,
-    },
-    "packages": {name: "1" for names in EXTRAS.values() for name in names},
-    "environment": {},
-    "imports": {},
-    "self_check": {"ok": True, "digest": "0" * 32},
-}
-
-
-def given(section: str, **changes: object) -> dict[str, Any]:
-    changed = copy.deepcopy(FINE)
-    changed[section].update(changes)
-    return changed
 
 
 def run_doctor(*args: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -75,7 +34,7 @@ def run_doctor(*args: str, **environment: str) -> subprocess.CompletedProcess[st
 # -- the command ----------------------------------------------------------------------
 
 
-def test_everything_is_there_as_json() -> None:
+def test_json_has_all_facts() -> None:
     done = run_doctor("--json", "--quick", OMP_NUM_THREADS="3")
     found = json.loads(done.stdout)
 
@@ -92,14 +51,14 @@ def test_everything_is_there_as_json() -> None:
     assert any("has a GIL" in one["what"] for one in found["advice"]) is not FREE
 
 
-def test_people_read_the_same_as_text() -> None:
+def test_text_has_all_sections() -> None:
     done = run_doctor("--quick", PYTHONHASHSEED="5")
 
     assert (done.returncode, done.stderr) == (0, "")
     for part in (
         "reactorl ",
         "extension",
-        "self-check  the same digest",
+        "self-check  same digest",
         "\nmachine\n",
     ):
         assert part in done.stdout
@@ -107,16 +66,16 @@ def test_people_read_the_same_as_text() -> None:
     assert "environment\n  PYTHONHASHSEED  5\n" in done.stdout
 
 
-@pytest.mark.skipif(not FREE, reason="without a GIL only")
-def test_a_gil_that_was_asked_for_is_found() -> None:
+@pytest.mark.skipif(not FREE, reason="free-threaded Python only")
+def test_requested_gil_is_reported() -> None:
     found = json.loads(run_doctor("--json", "--quick", PYTHON_GIL="1").stdout)
 
     assert found["python"]["gil"] is True
     (what,) = (o["what"] for o in found["advice"] if o["what"].startswith("the GIL"))
-    assert what == "the GIL is on: asked for with PYTHON_GIL=1 or -X gil=1"
+    assert what == "the GIL is on: requested by PYTHON_GIL=1 or -X gil=1"
 
 
-def test_no_package_is_imported() -> None:
+def test_packages_are_not_imported() -> None:
     code = (
         "import sys; from reactorl.cli.main import main; main(['doctor', '--quick']);"
         "print(*({'numpy', 'jax', 'gymnasium', 'torch', 'reactorl._core'} "
@@ -140,7 +99,7 @@ sys.meta_path.insert(0, Finder())
 """
 
 
-def test_a_broken_extension_is_reported_and_everything_else_too(
+def test_broken_extension_is_reported_with_all_other_facts(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "sitecustomize.py").write_text(NO_EXTENSION)
@@ -167,7 +126,7 @@ def test_a_broken_extension_is_reported_and_everything_else_too(
         ("import time; time.sleep(60)", "TimeoutExpired: "),
     ],
 )
-def test_whatever_goes_wrong_in_the_check_is_said(
+def test_failures_of_the_self_check_are_reported(
     program: str, problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script = tmp_path / "python"
@@ -183,130 +142,20 @@ def test_whatever_goes_wrong_in_the_check_is_said(
     assert found["problem"].startswith(problem)
 
 
-# -- advice ---------------------------------------------------------------------------
+# -- text -----------------------------------------------------------------------------
 
 
-def test_where_all_is_well_there_is_no_advice() -> None:
-    assert advice(FINE) == []
-    *_, last = doctor.lines(FINE, [], colours=False)
-    assert last == "nothing to improve"
+def test_report_without_advice() -> None:
+    assert plain(list(doctor.report(FINE, []))).endswith("\n\nnothing to improve\n")
 
 
-@pytest.mark.parametrize(
-    ("changed", "what", "fix"),
-    [
-        (given("python", free_threaded=False, gil=True), "has a GIL", "3.14t"),
-        (given("python", gil=True, why="asked for"), "the GIL is on", "Unset PYTHON"),
-        (given("python", gil=True, why="a module"), "the GIL is on", "PYTHON_GIL=0"),
-        (given("imports", **{"ale-py": "gil"}), "importing ale-py turns", "process"),
-        (given("python", debug_build=True), "a debug build", "release"),
-        (given("python", optimised=False), "profile-guided", "--with-lto"),
-        (given("reactorl", built_with=["assertions"]), "with assertions", "release"),
-        (given("machine", usable_cores=2), "2 of 4 cores", "taskset"),
-        (given("machine", cgroup_cores=1.5), "limit of 1.5 cores", "--workers 1"),
-        (given("machine", usable_cores=1, cores=1), "there is one core", "do not"),
-        (given("machine", load=3.5), "busy (load 3.5", "measurements"),
-        (given("packages", torch="2"), "of Torch may use all", "OMP_NUM_THREADS=1"),
-        (given("packages", jax=None), "for train: jax", "'reactorl[train]'"),
-        (given("packages", **{"ale-py": None}), "for atari", "docs/atari.md"),
-    ],
-)
-def test_each_rule_says_what_and_the_way_out(
-    changed: dict[str, Any], what: str, fix: str
-) -> None:
-    (one,) = advice(changed)
+def test_repairs_are_marked_in_the_report() -> None:
+    found = [Advice("no extension", "Build it.", broken=True), Advice("slow", "Wait.")]
 
-    assert what in one.what
-    assert fix in one.fix
-    assert not one.broken
-    assert not one.what.endswith(".")
+    parts = list(doctor.report(FINE, found))
 
-
-def test_what_is_broken_comes_first() -> None:
-    changed = given("python", free_threaded=False)
-    changed["self_check"] = {"ok": False, "problem": "status 1: no"}
-    changed["imports"] = {"jax": "ImportError: no"}
-
-    found = advice(changed)
-
-    assert [one.broken for one in found] == [True, True, False]
-    text = "\n".join(doctor.lines(changed, found, colours=True))
-    assert "\x1b[1;31mbroken\x1b[0m" in text
-
-
-def test_extras_are_those_of_the_package() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-
-    for extra, names in EXTRAS.items():
-        wanted = project["optional-dependencies"][extra]
-        found = [w.split(">")[0].split(";")[0].strip() for w in wanted]
-        needed = {n for n in found if not n.startswith(("reactorl", "opencv"))}
-        assert needed == set(names)
-
-
-# -- facts ----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("files", "cores"),
-    [
-        ({"proc/self/cgroup": "0::/a/b\n"}, None),
-        (
-            {
-                "proc/self/cgroup": "0::/a/b\n",
-                "sys/fs/cgroup/a/b/cpu.max": "max 100000\n",
-                "sys/fs/cgroup/a/cpu.max": "150000 100000\n",
-            },
-            1.5,
-        ),
-        (
-            {
-                "proc/self/cgroup": "4:memory:/x\n3:cpu,cpuacct:/d\n",
-                "sys/fs/cgroup/cpu/d/cpu.cfs_quota_us": "200000\n",
-                "sys/fs/cgroup/cpu/d/cpu.cfs_period_us": "100000\n",
-                "sys/fs/cgroup/cpu/cpu.cfs_quota_us": "-1\n",
-                "sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n",
-            },
-            2.0,
-        ),
-        ({"proc/self/cgroup": "nonsense"}, None),
-        ({}, None),
-    ],
-)
-def test_limits_of_containers_are_found(
-    files: dict[str, str], cores: float | None, tmp_path: Path
-) -> None:
-    for name, text in files.items():
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-
-    assert facts.cgroup_cores(tmp_path) == cores
-
-
-def test_a_compiled_file_tells_how_it_was_built(tmp_path: Path) -> None:
-    file = tmp_path / "x.so"
-    file.write_bytes(b"\0GCC: (Debian 12.2.0-14) 12.2.0\0__assert_fail\0")
-    assert facts.extension_facts(file) == {
-        "compiler": "gcc 12.2.0",
-        "built_with": ["assertions"],
-    }
-    file.write_bytes(b"Ubuntu clang version 18.1.3 \0__tsan_init")
-    assert facts.extension_facts(file) == {
-        "compiler": "clang 18.1.3",
-        "built_with": ["thread sanitizer"],
-    }
-    assert facts.extension_facts(tmp_path / "none.so") == {}
-
-
-@pytest.mark.skipif(not FREE, reason="elsewhere the GIL is always on")
-def test_packages_that_cannot_be_imported_are_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "fine.py").write_text("print('hello')")
-    (tmp_path / "broken.py").write_text("1 / 0")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-
-    found = imported({"fine": "1", "broken": "1", "absent": None})
-
-    assert found == {"broken": "ZeroDivisionError: division by zero"}
+    assert ("broken\n", "bold red") in parts
+    assert plain(parts).endswith(
+        "broken\n  - no extension\n    -> Build it.\n"
+        "for full speed, and more\n  - slow\n    -> Wait.\n"
+    )

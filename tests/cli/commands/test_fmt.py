@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``reactorl fmt`` writes formatted files whole, or not at all."""
+"""``reactorl fmt``: formats files in place, completely or not at all."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_files_are_formatted_in_place(
     assert capsys.readouterr() == ("", "formatted A.lf\n")
 
 
-def test_formatted_files_are_not_written(
+def test_formatted_files_are_not_rewritten(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file.write_text(NEAT)
@@ -52,7 +52,7 @@ def test_formatted_files_are_not_written(
     assert capsys.readouterr() == ("", "")
 
 
-def test_check_names_files_and_changes_nothing(
+def test_check_lists_files_and_changes_nothing(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("B.lf").write_text(NEAT)
@@ -78,7 +78,7 @@ def test_diff_shows_lines_and_changes_nothing(
     assert main(["fmt", "--diff", "--check", "A.lf"]) == 1
 
 
-def test_diff_tells_of_a_missing_line_end(
+def test_diff_marks_a_missing_newline_at_the_end(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file.write_text(NEAT.rstrip())
@@ -89,7 +89,7 @@ def test_diff_tells_of_a_missing_line_end(
 
 
 @pytest.mark.parametrize("options", [[], ["--check"]])
-def test_stdin_goes_to_stdout(
+def test_stdin_is_formatted_to_stdout(
     options: list[str],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -104,7 +104,7 @@ def test_stdin_goes_to_stdout(
 
 
 @pytest.mark.parametrize("data", [WRONG.encode(), b"target \xff Python"])
-def test_wrong_stdin_gives_a_message_and_no_output(
+def test_errors_in_stdin_give_no_output(
     data: bytes, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
@@ -129,17 +129,17 @@ def test_directories_are_searched_in_order(
     assert said[2::3] == ["src/b.lf", "src/a/B.lf", "src/z/C.lf", "A.lf"]
 
 
-def test_a_directory_without_programs_is_a_mistake(
+def test_directory_without_programs_is_an_error(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("src").mkdir()
 
     assert main(["fmt", "src"]) == 2
 
-    assert "there is no .lf file" in capsys.readouterr().err
+    assert "contains no .lf file" in capsys.readouterr().err
 
 
-def test_files_with_errors_stay_and_others_are_formatted(
+def test_files_with_errors_are_kept_and_others_formatted(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("W.lf").write_text(WRONG)
@@ -153,7 +153,7 @@ def test_files_with_errors_stay_and_others_are_formatted(
     assert "missing.lf:1:1: error: " in err
 
 
-def test_modes_and_links_stay(file: Path) -> None:
+def test_modes_and_symbolic_links_are_kept(file: Path) -> None:
     file.chmod(0o754)
     Path("link.lf").symlink_to(file)
 
@@ -164,7 +164,7 @@ def test_modes_and_links_stay(file: Path) -> None:
     assert file.read_text() == NEAT
 
 
-def test_line_ends_and_byte_order_marks_stay(file: Path) -> None:
+def test_line_ends_and_byte_order_marks_are_kept(file: Path) -> None:
     file.write_bytes(b"\xef\xbb\xbf" + UGLY.replace("\n", "\r\n").encode())
 
     assert main(["fmt", "A.lf"]) == 0
@@ -173,7 +173,7 @@ def test_line_ends_and_byte_order_marks_stay(file: Path) -> None:
     assert main(["fmt", "--check", "A.lf"]) == 0
 
 
-def test_a_failed_replacement_leaves_the_old_file_and_no_other(
+def test_failed_replacement_keeps_the_old_file_and_no_temporary_one(
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fail(_old: object, _new: object) -> None:
@@ -188,10 +188,10 @@ def test_a_failed_replacement_leaves_the_old_file_and_no_other(
     assert "no space left on device" in capsys.readouterr().err
 
 
-def test_files_that_may_not_be_written_stay(
+def test_read_only_files_are_kept(
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    # The superuser may write anything, so the answer is given here.
+    # root may write everything, so the answer of the system is replaced.
     monkeypatch.setattr(os, "access", lambda _path, mode: mode != os.W_OK)
 
     assert main(["fmt", "A.lf"]) == 2
@@ -200,7 +200,7 @@ def test_files_that_may_not_be_written_stay(
     assert "permission denied" in capsys.readouterr().err
 
 
-def test_a_result_that_says_something_else_is_not_written(
+def test_result_with_another_meaning_is_not_written(
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(

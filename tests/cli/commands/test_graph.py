@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``reactorl graph``: which program, which picture, and what is said if none."""
+"""``reactorl graph``: targets, formats of diagrams, and errors."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ main reactor {
 
 @pytest.fixture(autouse=True)
 def _modules() -> Iterator[None]:
-    """Forget what a test has imported, and where from."""
+    """Remove the modules that a test has imported."""
     path, modules = list(sys.path), set(sys.modules)
     yield
     sys.path[:] = path
@@ -75,10 +75,10 @@ def _written(directory: Path, text: str, name: str) -> str:
     return name
 
 
-# -- which program ------------------------------------------------------------------
+# -- targets ------------------------------------------------------------------
 
 
-def test_a_class_in_a_file_or_a_module(here: Path, capsys: Capture) -> None:
+def test_class_in_a_file_or_a_module(here: Path, capsys: Capture) -> None:
     _written(here, PROGRAM, "pictured_a.py")
 
     for target in ("pictured_a.py:Whole", "pictured_a:Whole", "pictured_a.py"):
@@ -90,7 +90,7 @@ def test_a_class_in_a_file_or_a_module(here: Path, capsys: Capture) -> None:
     assert '"main : Half"' in capsys.readouterr().out
 
 
-def test_a_main_reactor_of_lf(here: Path, capsys: Capture) -> None:
+def test_main_reactor_of_an_lf_file(here: Path, capsys: Capture) -> None:
     assert main(["graph", _written(here, LF, "count.lf")]) == 0
 
     text = capsys.readouterr().out
@@ -98,18 +98,21 @@ def test_a_main_reactor_of_lf(here: Path, capsys: Capture) -> None:
     assert "t (0, 1 s)" in text
 
 
-def test_a_loop_is_drawn_and_said(here: Path, capsys: Capture) -> None:
+def test_causality_loop_is_drawn_and_reported(here: Path, capsys: Capture) -> None:
     _written(here, LOOP, "pictured_b.py")
 
     assert main(["graph", "pictured_b.py:Whole", "-o", "loop.dot"]) == 0
 
     said = capsys.readouterr()
     assert said.out == "loop.dot\n"
-    assert said.err == "reactorl: Whole has a loop and cannot run; see what is red\n"
+    assert (
+        said.err
+        == "reactorl: Whole has a causality loop (drawn in red) and cannot run\n"
+    )
     assert "#dc2626" in (here / "loop.dot").read_text()
 
 
-def test_a_loop_in_lf_is_drawn(here: Path, capsys: Capture) -> None:
+def test_causality_loop_in_lf_is_drawn(here: Path, capsys: Capture) -> None:
     text = LF.replace("  input x\n", "  input x\n  output y\n").replace(
         "reaction(x) {=", "reaction(x) -> y {="
     )
@@ -121,7 +124,7 @@ def test_a_loop_in_lf_is_drawn(here: Path, capsys: Capture) -> None:
     assert "#dc2626" in capsys.readouterr().out
 
 
-def test_the_flow_of_a_run(here: Path, capsys: Capture) -> None:
+def test_program_of_a_training_run(here: Path, capsys: Capture) -> None:
     pytest.importorskip("jax")
     from reactorl.rl import DQN, RunDirectory
     from reactorl.rl.runs.config import settings_of
@@ -139,15 +142,15 @@ def test_the_flow_of_a_run(here: Path, capsys: Capture) -> None:
     text = capsys.readouterr().out
     assert '["learner"]' in text
     assert "rollout" in text
-    assert ": learn" not in text  # parts are closed at first
+    assert ": learn" not in text  # contained reactors are collapsed at first
     assert main(["graph", str(run.path), "--depth", "2"]) == 0
     assert ": learn" in capsys.readouterr().out
 
 
-# -- which picture ------------------------------------------------------------------
+# -- formats ------------------------------------------------------------------
 
 
-def test_options_open_banks_and_close_reactors(here: Path, capsys: Capture) -> None:
+def test_options_expand_and_collapse(here: Path, capsys: Capture) -> None:
     text = PROGRAM.replace("import Input", "import bank, Input").replace(
         "    other = Half()", "    other = bank(Half, width=2)"
     )
@@ -162,7 +165,7 @@ def test_options_open_banks_and_close_reactors(here: Path, capsys: Capture) -> N
     assert "other ×2" in shown  # noqa: RUF001
 
 
-def test_each_suffix(here: Path, capsys: Capture) -> None:
+def test_suffix_chooses_the_format(here: Path, capsys: Capture) -> None:
     _written(here, PROGRAM, "pictured_d.py")
     begin = {
         "html": b"<!DOCTYPE html>",
@@ -179,7 +182,7 @@ def test_each_suffix(here: Path, capsys: Capture) -> None:
     assert json.loads((here / "x.json").read_text())["boxes"][0]["cls"] == "Whole"
 
 
-def test_on_a_terminal_a_page_is_written(
+def test_page_is_written_on_a_terminal(
     here: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _written(here, PROGRAM, "pictured_e.py")
@@ -191,32 +194,32 @@ def test_on_a_terminal_a_page_is_written(
     assert "<title>Whole</title>" in (here / "Whole.html").read_text()
 
 
-# -- mistakes -----------------------------------------------------------------------
+# -- errors -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("args", "status", "said"),
     [
-        (["nothing"], 2, "there is no program 'nothing'"),
-        (["nothing:Main"], 2, "there is no module 'nothing'"),
-        (["nothing.py"], 2, "there is no file 'nothing.py'"),
-        (["nothing.py:Main"], 2, "there is no file 'nothing.py'"),
-        (["nothing.lf"], 2, "there is no file 'nothing.lf'"),
-        (["."], 2, "'.' is no directory of a run"),
+        (["nothing"], 2, "program 'nothing' does not exist"),
+        (["nothing:Main"], 2, "module 'nothing' of 'nothing:Main' does not exist"),
+        (["nothing.py"], 2, "file 'nothing.py' does not exist"),
+        (["nothing.py:Main"], 2, "file 'nothing.py' does not exist"),
+        (["nothing.lf"], 2, "file 'nothing.lf' does not exist"),
+        (["."], 2, "'.' is not the directory of a training run"),
         (["pictured_f:Nothing"], 2, "Its reactors are: Half, Whole"),
         (["pictured_f:startup"], 2, "Name a reactor class"),
-        (["pictured_f:Whole", "-o", "x.jpg"], 2, "Choose .html, .svg, .png"),
-        (["pictured_f:Whole", "-o", "x"], 2, "Choose .html, .svg, .png"),
+        (["pictured_f:Whole", "-o", "x.jpg"], 2, "must end in .html, .svg, .png"),
+        (["pictured_f:Whole", "-o", "x"], 2, "must end in .html, .svg, .png"),
         (["pictured_f:Whole", "-o", "no/x.mmd"], 1, "no/x.mmd: no such file"),
         (["broken_f.py"], 2, "ZeroDivisionError"),
-        (["empty_f.py"], 2, "'empty_f.py' has no reactors"),
-        (["two_f.py"], 2, "Say which one: two_f.py:Whole"),
+        (["empty_f.py"], 2, "'empty_f.py' defines no reactors"),
+        (["two_f.py"], 2, "Name one of them: two_f.py:Whole"),
         (["library_f.lf"], 2, "'library_f.lf' has no main reactor"),
         (["wrong_f.lf"], 2, "wrong_f.lf:"),
         (["miswired_f.py:Whole"], 2, "cannot be the source"),
     ],
 )
-def test_what_cannot_be_drawn(
+def test_errors_are_reported(
     here: Path, capsys: Capture, args: list[str], status: int, said: str
 ) -> None:
     _written(here, PROGRAM, "pictured_f.py")
@@ -232,26 +235,24 @@ def test_what_cannot_be_drawn(
     assert said in capsys.readouterr().err
 
 
-def test_a_file_that_is_no_python_is_said_in_two_lines(
-    here: Path, capsys: Capture
-) -> None:
+def test_syntax_errors_show_no_frames_of_importlib(here: Path, capsys: Capture) -> None:
     (here / "binary_f.py").write_bytes(b"\0\xff\x17")
 
     assert main(["graph", "binary_f.py"]) == 2
     err = capsys.readouterr().err
     assert "SyntaxError" in err
-    assert err.endswith("reactorl: error: 'binary_f.py' cannot be imported\n")
+    assert err.endswith("reactorl: error: importing 'binary_f.py' failed\n")
     assert "importlib" not in err
 
 
-def test_depth_is_a_number_from_1(capsys: Capture) -> None:
+def test_depth_must_be_at_least_1(capsys: Capture) -> None:
     with pytest.raises(SystemExit):
         main(["graph", "x:Main", "--depth", "0"])
 
-    assert "'0' is not a number from 1" in capsys.readouterr().err
+    assert "must be an integer of at least 1, got '0'" in capsys.readouterr().err
 
 
-def test_without_graphviz_it_is_said_what_to_install(
+def test_missing_graphviz_is_explained(
     here: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _written(here, PROGRAM, "pictured_g.py")

@@ -13,7 +13,6 @@ import pytest
 
 from reactorl import Tag, trace
 from reactorl.cli.main import main
-from reactorl.cli.support.run_options import normalised
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -109,7 +108,7 @@ def completed(*args: str) -> subprocess.CompletedProcess[str]:
     ],
     ids=" ".join,
 )
-def test_options_in_all_their_forms(args: list[str], capsys: Capture) -> None:
+def test_options_in_all_forms(args: list[str], capsys: Capture) -> None:
     assert run(capsys, *args) == (0, TO_1_S, "")
 
 
@@ -118,27 +117,27 @@ def test_options_in_all_their_forms(args: list[str], capsys: Capture) -> None:
     [
         (
             ["--timeout", "5", "parsecs"],
-            "'5 parsecs' is not a time. Did you",
+            "must be a time, got '5 parsecs'. Did you",
         ),
-        (["--timeout", "soon"], "'soon' is not a time. Write for example: 5 s"),
-        (["--timeout", "5"], "'5' is not a time. Write for example: 5 s"),
-        (["--timeout", "-5 s"], "'-5 s' is not a time"),
-        (["--timeout=-5 s"], "'-5 s' is not a time"),
-        (["--timeout", "300", "years"], "'300 years' is not a time"),
-        (["--timeout", "9" * 5000, "s"], "is not a time"),
+        (["--timeout", "soon"], "must be a time, got 'soon'. Write for example: 5 s"),
+        (["--timeout", "5"], "must be a time, got '5'. Write for example: 5 s"),
+        (["--timeout", "-5 s"], "must be a time, got '-5 s'"),
+        (["--timeout=-5 s"], "must be a time, got '-5 s'"),
+        (["--timeout", "300", "years"], "must be a time, got '300 years'"),
+        (["--timeout", "9" * 5000, "s"], "must be a time, got"),
         (["--timeout", "99999999999", "weeks"], "The longest is 2^63 - 1 nanoseconds"),
-        (["-m", "often"], "'often' is not a time"),
-        (["--fast=maybe"], "'maybe' is neither true nor false"),
-        (["--keepalive=yes"], "'yes' is neither true nor false"),
-        (["-w", "-1"], "'-1' is not a number from 0 to 1024"),
-        (["-w", "many"], "'many' is not a number from 0 to 1024"),
-        (["-w", "1025"], "'1025' is not a number from 0 to 1024"),
+        (["-m", "often"], "must be a time, got 'often'"),
+        (["--fast=maybe"], "must be true or false, got 'maybe'"),
+        (["--keepalive=yes"], "must be true or false, got 'yes'"),
+        (["-w", "-1"], "must be an integer from 0 to 1024, got '-1'"),
+        (["-w", "many"], "must be an integer from 0 to 1024, got 'many'"),
+        (["-w", "1025"], "must be an integer from 0 to 1024, got '1025'"),
         (["--seed", "x"], "invalid int value: 'x'"),
         (["--logging", "chatty"], "invalid choice: 'chatty'"),
-        (["--trace", "no/where"], "there is no directory 'no'"),
-        (["--trace", "."], "'.' is a directory"),
-        (["--fas"], "there is no option '--fas'"),
-        (["other.lf"], "there is an argument too many: 'other.lf'"),
+        (["--trace", "no/where"], "directory 'no' does not exist"),
+        (["--trace", "."], "must be a file, got the directory '.'"),
+        (["--fas"], "unknown option '--fas'"),
+        (["other.lf"], "unexpected argument 'other.lf'"),
     ],
 )
 def test_wrong_options_are_usage_errors(
@@ -151,23 +150,14 @@ def test_wrong_options_are_usage_errors(
     assert said in err
 
 
-def test_a_file_is_needed(capsys: Capture) -> None:
+def test_file_is_required(capsys: Capture) -> None:
     status, _, err = run(capsys, "--fast")
 
     assert status == 2
     assert "the following arguments are required: FILE.lf" in err
 
 
-def test_what_follows_two_dashes_is_no_option() -> None:
-    assert normalised(["-f", "--", "-f", "-o"]) == ["--fast=true", "--", "-f", "-o"]
-
-
-def test_zero_takes_no_other_word_than_a_unit() -> None:
-    assert normalised(["-o", "0", "Main"]) == ["--timeout=0", "Main"]
-    assert normalised(["-o", "0", "s", "Main"]) == ["--timeout=0 s", "Main"]
-
-
-def test_options_say_more_than_the_target_line(capsys: Capture) -> None:
+def test_options_take_precedence_over_target_properties(capsys: Capture) -> None:
     properties = "target Python {timeout: 9 s, fast: true, workers: 2}"
     Path("Count.lf").write_text(COUNT.replace("target Python", properties))
 
@@ -185,28 +175,28 @@ def test_keepalive_waits_for_the_timeout(capsys: Capture) -> None:
     assert ending[1] != waiting[1]
 
 
-def test_the_start_is_a_multiple(capsys: Capture) -> None:
+def test_start_time_is_a_multiple(capsys: Capture) -> None:
     start = "reaction(startup) {= print(lf.time.start() % SEC(1)) =}"
 
     assert run_text(capsys, start, options="-f -m 1 s") == (0, "0\n", "")
 
 
 @pytest.mark.parametrize("level", ["info", "LOG", "debug"])
-def test_logging_adds_a_summary(level: str, capsys: Capture) -> None:
+def test_logging_info_prints_a_summary(level: str, capsys: Capture) -> None:
     status, out, err = run(capsys, "Count.lf", "-f", "-o", "1 s", "--logging", level)
 
     assert (status, out) == (0, TO_1_S)
     assert "main.a.reaction_1" in err
 
 
-def test_logging_of_errors_only_leaves_warnings_out(capsys: Capture) -> None:
+def test_logging_error_hides_warnings(capsys: Capture) -> None:
     Path("Old.lf").write_text("target Python; main reactor { private preamble {= =} }")
 
     assert "warning: " in run(capsys, "Old.lf")[2]
     assert run(capsys, "Old.lf", "-l", "error") == (0, "", "")
 
 
-def test_a_seed_makes_all_random_numbers_the_same(capsys: Capture) -> None:
+def test_seed_determines_all_random_numbers(capsys: Capture) -> None:
     pytest.importorskip("numpy")
     before = """preamble {=
       import random
@@ -227,7 +217,7 @@ def test_a_seed_makes_all_random_numbers_the_same(capsys: Capture) -> None:
     assert len({*outputs}) == 3
 
 
-def test_a_trace_is_the_same_for_any_number_of_workers(capsys: Capture) -> None:
+def test_trace_does_not_depend_on_the_number_of_workers(capsys: Capture) -> None:
     for n in "124":
         args = ["-f", "-o", "3 s", "-w", n, "--trace", f"t{n}", "-m", "1 wk"]
         assert run(capsys, "Count.lf", *args)[0] == 0
@@ -242,7 +232,7 @@ def test_a_trace_is_the_same_for_any_number_of_workers(capsys: Capture) -> None:
     assert trace.diff(found[0], found[2]) is None
 
 
-def test_a_trace_that_cannot_be_written_is_one_line(capsys: Capture) -> None:
+def test_trace_that_cannot_be_written_is_one_line(capsys: Capture) -> None:
     where = "target Python {tracing: {trace-file-name: 'no/where'}}"
     Path("Count.lf").write_text(COUNT.replace("target Python", where.replace("'", '"')))
 
@@ -250,8 +240,8 @@ def test_a_trace_that_cannot_be_written_is_one_line(capsys: Capture) -> None:
 
     assert (status, out) == (1, "0 1 10\nend\n")
     assert err == (
-        "reactorl: error: the trace no/where.trace cannot be written: "
-        "No such file or directory\n"
+        "reactorl: error: writing the trace no/where.trace failed: "
+        "no such file or directory\n"
     )
 
 
@@ -278,7 +268,7 @@ reactor Delayed {
 """
 
 
-def test_check_reports_a_value_that_is_changed_after_sending(capsys: Capture) -> None:
+def test_check_reports_a_value_modified_after_sending(capsys: Capture) -> None:
     Path("Sends.lf").write_text(SENDS_A_LIST)
     args = ["Sends.lf", "-f", "-o", "2 s"]
 
@@ -286,13 +276,13 @@ def test_check_reports_a_value_that_is_changed_after_sending(capsys: Capture) ->
     status, _, err = run(capsys, *args, "--check")
 
     assert status == 1
-    assert err.startswith("Sends.lf:7: the list that main.s.reaction_1 sent on")
+    assert err.startswith("Sends.lf:7:3: error: the list that main.s.reaction_1")
     assert "was changed in reaction main.s.reaction_1" in err
     assert "'mutable input' gives each reaction a copy of its own" in err
     assert "Traceback" not in err
 
 
-def test_check_reports_global_random_numbers(capsys: Capture) -> None:
+def test_check_reports_use_of_global_random_state(capsys: Capture) -> None:
     status, _, err = run_text(
         capsys,
         "reaction(startup) {= random.random() =}",
@@ -301,7 +291,7 @@ def test_check_reports_global_random_numbers(capsys: Capture) -> None:
     )
 
     assert status == 1
-    assert err.startswith("Text.lf:4: reaction main.reaction_1 uses global random")
+    assert err.startswith("Text.lf:4:1: error: reaction main.reaction_1 uses global")
     assert "Use self.random" in err
 
 
@@ -321,7 +311,7 @@ def test_check_reports_global_random_numbers(capsys: Capture) -> None:
     ],
 )
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_the_exit_status_is_the_programs(
+def test_exit_status_of_the_program(
     code: str, status: int, said: str, workers: str, capsys: Capture
 ) -> None:
     found = run_text(
@@ -336,7 +326,7 @@ def test_the_exit_status_is_the_programs(
     assert found == (status, f"first\n{last}", said)
 
 
-def test_exit_of_one_reactor_ends_the_others(capsys: Capture) -> None:
+def test_exit_in_one_reactor_ends_the_run(capsys: Capture) -> None:
     Path("Bank.lf").write_text("""\
 target Python
 preamble {= import time =}
@@ -357,13 +347,13 @@ main reactor { w = new[4] Works() }
 @pytest.mark.parametrize(
     "member", ["preamble {= exit(4) =}", "state x = {= exit(4) =}"], ids=["p", "s"]
 )
-def test_exit_counts_before_the_start_too(member: str, capsys: Capture) -> None:
+def test_exit_before_the_start(member: str, capsys: Capture) -> None:
     startup = "reaction(startup) {= print('never') =}"
 
     assert run_text(capsys, member, startup) == (4, "", "")
 
 
-def test_an_exception_is_status_1(capsys: Capture) -> None:
+def test_exception_exits_with_1(capsys: Capture) -> None:
     status, out, err = run_text(
         capsys, "reaction(startup) {= print('out') =}", "reaction(startup) {= 1 / 0 =}"
     )
@@ -385,16 +375,16 @@ Text.lf:5: reaction main.reaction_2 failed at elapsed tag (0, 0)
 # -- files --
 
 
-def test_a_file_without_main_cannot_be_run(capsys: Capture) -> None:
+def test_file_without_main_reactor_cannot_be_run(capsys: Capture) -> None:
     Path("Lib.lf").write_text("target Python\nreactor R { }\n")
 
     status, out, err = run(capsys, "Lib.lf")
 
     assert (status, out) == (2, "")
-    assert err.startswith("Lib.lf:1:1: error: there is no main reactor to run\n")
+    assert err.startswith("Lib.lf:1:1: error: the file has no main reactor to run\n")
 
 
-def test_a_wrong_file_is_not_started(capsys: Capture) -> None:
+def test_file_with_errors_is_not_started(capsys: Capture) -> None:
     Path("Bad.lf").write_text(COUNT.replace("reaction(t)", "reaction(tt)"))
 
     status, out, err = run(capsys, "Bad.lf")
@@ -403,7 +393,7 @@ def test_a_wrong_file_is_not_started(capsys: Capture) -> None:
     assert err.startswith("Bad.lf:15:12: error: ")
 
 
-def test_a_python_file_is_told_from_lf(capsys: Capture) -> None:
+def test_python_file_is_recognized(capsys: Capture) -> None:
     Path("robot.py").write_text("print('hello')\n")
 
     assert run(capsys, "robot.py") == (
@@ -414,7 +404,7 @@ def test_a_python_file_is_told_from_lf(capsys: Capture) -> None:
     )
 
 
-def test_a_federation_runs_in_one_process_and_says_so(capsys: Capture) -> None:
+def test_federation_runs_in_one_process(capsys: Capture) -> None:
     Path("Fed.lf").write_text("""\
 target Python {timeout: 0}
 reactor A { reaction(startup) {= print(lf.get_federation_id()) =} }
@@ -424,8 +414,8 @@ federated reactor { a = new A(); b = new A() }
     assert run(capsys, "Fed.lf", "-f", "-i", "seven") == (
         0,
         "seven\nseven\n",
-        "reactorl: Fed is federated: the federates run in one process; "
-        "real federation comes later\n",
+        "reactorl: Fed is federated: its federates run in this process, "
+        "not distributed\n",
     )
 
 
@@ -484,7 +474,7 @@ main reactor {
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        # Who starts tests in the background may have turned interrupts off.
+        # A shell that runs tests in the background may have disabled interrupts.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     ) as running:
         assert running.stdout is not None
@@ -514,13 +504,13 @@ main reactor {{
     assert (done.returncode, done.stdout, done.stderr) == (status, "started", "")
 
 
-def test_the_module_runs_programs_too() -> None:
+def test_module_runs_programs() -> None:
     done = completed("Count.lf", "--fast", "--timeout", "1", "s")
 
     assert (done.returncode, done.stdout, done.stderr) == (0, TO_1_S, "")
 
 
-def test_running_needs_no_heavy_package() -> None:
+def test_run_imports_no_heavy_package() -> None:
     Path("Hello.lf").write_text("target Python; main reactor { }")
     code = (
         "import sys; from reactorl.cli.main import main; main(['run', 'Hello.lf']); "

@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 
 from reactorl.cli.main import main
-from reactorl.cli.support import needs
+from reactorl.cli.support import errors
 from reactorl.rl import DQN, FlowRun, RunDirectory, read_checkpoint
 from reactorl.rl.runs import progress, session
 from reactorl.rl.runs.metrics import read_metrics
@@ -414,13 +414,13 @@ def test_missing_packages_are_named(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(needs, "find_spec", lambda name: None)
+    monkeypatch.setattr(errors, "find_spec", lambda name: None)
 
     assert main(command.split()) == 2
 
     said = capsys.readouterr().err
     assert said.count("\n") == 2
-    assert "needs numpy, gymnasium" in said
+    assert "not installed: numpy, gymnasium" in said
     assert "pip install 'reactorl[train]'" in said
 
 

@@ -126,7 +126,7 @@ def test_wrong_arguments_are_explained(args: list[str], what: str, help: str) ->
         parse(*args)
 
     assert raised.value.what == what
-    assert raised.value.help.startswith(help)
+    assert raised.value.remedy.startswith(help)
 
 
 def test_docstrings_of_fields_are_the_help() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``--dashboard``: said once, and the results are the same bits."""
+"""``--dashboard``: the link is printed once, and results are bit-identical."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SMALL = [
 LINK = r"reactorl: dashboard at http://127\.0\.0\.1:\d+/[\w-]{32}/\n"
 
 
-def test_a_program_runs_the_same_and_the_link_is_said_once(
+def test_link_is_printed_once_and_output_is_unchanged(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "count.lf"
@@ -55,7 +55,7 @@ def test_a_program_runs_the_same_and_the_link_is_said_once(
     assert threading.active_count() == threads
 
 
-def test_a_program_that_fails_says_the_same(
+def test_errors_are_unchanged(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "fails.lf"
@@ -69,7 +69,7 @@ def test_a_program_that_fails_says_the_same(
     assert "ValueError: no" in errors[0]
 
 
-def test_without_a_port_the_program_runs_all_the_same(
+def test_program_runs_if_the_page_cannot_be_served(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object) -> None:
@@ -83,11 +83,11 @@ def test_without_a_port_the_program_runs_all_the_same(
     said = capfd.readouterr()
     assert said.out == "count 1\ncount 2\n"
     assert said.err == (
-        "reactorl: note: the dashboard cannot be served here: permission denied\n"
+        "reactorl: note: serving the dashboard failed: permission denied\n"
     )
 
 
-def test_a_training_has_the_same_weights(
+def test_weights_are_bit_identical(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     learned = []

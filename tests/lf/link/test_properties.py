@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from reactorl.lf.diagnostics import Report, Severity
+from reactorl import Severity
+from reactorl.lf.diagnostics import Report
 from reactorl.lf.link.properties import Properties
 from reactorl.lf.link.property_kinds import KINDS
 from reactorl.lf.link.resolve import resolve
 from reactorl.lf.parse.syntax import Time
-from reactorl.lf.parse.time_units import UNITS, nanoseconds_of
+from reactorl.lf.parse.time_units import TIME_UNITS, nanoseconds_of
 from reactorl.tag import FOREVER, NEVER
 
 SEC = 1_000_000_000
@@ -129,7 +130,7 @@ def test_every_unit_has_its_length() -> None:
 
     for unit, length in lengths.items():
         assert nanoseconds_of(Time(3, unit)) == 3 * length
-    assert len(UNITS) == 27
+    assert len(TIME_UNITS) == 27
     assert nanoseconds_of(Time(None, "forever")) == FOREVER
     assert nanoseconds_of(Time(None, "never")) == NEVER
     assert nanoseconds_of(Time(10**9, "weeks")) == FOREVER

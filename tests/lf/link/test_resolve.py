@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reactorl.lf.diagnostics import Report, Severity
+from reactorl import Severity
+from reactorl.lf.diagnostics import Report
 from reactorl.lf.link.packages import project_root
 from reactorl.lf.link.resolve import resolve
 from reactorl.lf.parse import syntax

@@ -15,6 +15,7 @@ from reactorl.lf.parse.keywords import KEYWORDS
 from reactorl.lf.parse.lalr import LalrParser
 from reactorl.lf.parse.lexer import Lexer
 from reactorl.lf.parse.parser import MOST_ERRORS, parse
+from reactorl.lf.places import span_of
 from reactorl.lf.source import Source
 from tests.lf.work import calls_of
 
@@ -39,8 +40,9 @@ def check(text: str) -> None:
     assert isinstance(tree, syntax.File)
     assert len(report.diagnostics) <= MOST_ERRORS + 1
     for diagnostic in report.in_order():
-        assert diagnostic.span is not None
-        assert 0 <= diagnostic.span.start <= diagnostic.span.end <= len(text) + 1
+        span = span_of(diagnostic)
+        assert span is not None
+        assert 0 <= span.start <= span.end <= len(text) + 1
         assert diagnostic.what
         assert diagnostic.render()
 

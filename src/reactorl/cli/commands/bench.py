@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``reactorl bench``: ReactoRL beside Ray and other engines, measured in one run.
+"""``reactorl bench``: compare with Ray and other engines in one run.
 
-The benchmarks are part of the source, not of the package: they build the package and
-make environments for what it is compared with. This command is a door to them.
+The benchmarks are in the source tree, not in the package: they build the package and
+create virtual environments for the other engines. This command calls them.
 """
 
 from __future__ import annotations
@@ -13,37 +13,38 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from reactorl.cli.support.needs import fail, missing
+from reactorl.cli.support.errors import fail, missing
+from reactorl.diagnostics import Diagnostic
 
 DESCRIPTION = """\
-Compare ReactoRL with Ray and today's peers: every workload on every engine, in
-turns, in one run. Engines are set up first, each in a virtual environment of
-its own. Results are written to a directory, from which an interrupted run
-continues, with tables and plots; a whole --full run writes docs/benchmarks.md,
-too.
+Compare ReactoRL with Ray and other engines: every workload on every engine, in
+turns, in one run. Each engine is installed in its own virtual environment.
+Results, tables and plots are written to a directory, from which an interrupted
+run continues; a complete --full run also writes docs/benchmarks.md.
 
-This needs a checkout of the source.
+Requires a checkout of the source.
 """
 EPILOG = """\
 examples:
-  reactorl bench --quick                       everything, in at most 6 minutes
+  reactorl bench --quick                       all workloads, at most 6 minutes
   reactorl bench actors --engines ours-ft ray-actors
-  reactorl bench --full --report               only write the page again
+  reactorl bench --full --report               only rewrite the report
 
-exit status: 0; 1 if a figure is missed or engines failed or disagree; 2 for a
-mistake in the arguments or results that cannot be read; 130 after Ctrl-C, and
-the same command continues.
+exit status: 0; 1 if a claim does not hold, or engines failed or disagree; 2 for
+wrong arguments or unreadable results; 130 after Ctrl-C (the same command
+continues).
 """
 NEEDED = ("rich", "matplotlib")
 SWITCHES = ("--quick", "--full", "--smoke", "--fresh", "--report", "--docs", "--here")
-"""What the benchmarks' own command takes besides; known without it, too."""
-NO_CHECKOUT = """\
-'reactorl bench' needs a checkout of the source: the benchmarks are not installed
-  help: Get the source of ReactoRL, and there run: make bench"""
+"""Options of the benchmarks, which are accepted without a checkout as well."""
+NO_CHECKOUT = Diagnostic(
+    "'reactorl bench' requires a checkout of the source: benchmarks are not installed",
+    remedy="Get the source of ReactoRL, and run there: make bench",
+)
 
 
 def checkout() -> Path | None:
-    """Return the checkout that this package, or the working directory, is in."""
+    """Return the checkout that contains this package or is the working directory."""
     for place in (Path(__file__).parents[4], Path.cwd()):
         if (place / "benchmarks" / "evidence" / "command.py").is_file():
             return place
@@ -51,7 +52,7 @@ def checkout() -> Path | None:
 
 
 def _benchmarks() -> Any:  # noqa: ANN401
-    """Return the module of the benchmarks' own command; None without a checkout."""
+    """Return the module of the benchmarks; None without a checkout."""
     place = checkout()
     if place is None or missing(NEEDED, "bench"):
         return None
@@ -70,7 +71,7 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     )
     benchmarks = _benchmarks()
     if benchmarks is None:
-        help = "explained where there is a checkout"
+        help = "explained in a checkout"
         parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", help=help)
         parser.add_argument("--engines", nargs="+", metavar="ENGINE", help=help)
         parser.add_argument("--out", metavar="DIR", help=help)
@@ -83,9 +84,10 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 
 
 def command(args: argparse.Namespace) -> int:
-    """Measure and report; return the exit status."""
+    """Run the benchmarks; return the exit status."""
     benchmarks = _benchmarks()
     if benchmarks is None:
-        return fail(missing(NEEDED, "bench") if checkout() else NO_CHECKOUT)
+        lacking = missing(NEEDED, "bench") if checkout() else None
+        return fail(lacking or NO_CHECKOUT)
     status: int = benchmarks.command(args)
     return status

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``reactorl check``: everything that is wrong with programs, without running them."""
+"""``reactorl check``: report all errors in programs without running them."""
 
 from __future__ import annotations
 
@@ -8,22 +8,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reactorl.cli.support.errors import show
-from reactorl.lf.diagnostics import Report, Severity
+from reactorl.diagnostics import Severity
+from reactorl.lf import Report, path_of
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable
 
 DESCRIPTION = """\
-Say everything that is wrong with programs, without running them: all
-diagnostics of all files and of what they import. Nothing of a file is executed.
+Report all errors and warnings in programs and in the files that they import.
+Nothing is executed.
 """
 EPILOG = """\
 examples:
   reactorl check hello.lf
   reactorl check src/*.lf
 
-exit status: 0 if there is no error, 2 if there is one; warnings do not count.
+exit status: 0 without errors (warnings do not count), 2 with errors.
 """
 
 
@@ -38,25 +39,25 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         formatter_class=RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "files", nargs="+", type=Path, metavar="FILE.lf", help="what to check"
+        "files", nargs="+", type=Path, metavar="FILE.lf", help="the files to check"
     )
     parser.set_defaults(command=command)
 
 
 def command(args: argparse.Namespace) -> int:
-    """Check the files that were named; return the exit status."""
-    from reactorl.lf.loader import check
+    """Check files; return the exit status."""
+    from reactorl.lf import check
 
     files = list(dict.fromkeys(args.files))
     report = Report()
     for file in files:
-        found = Report()  # so that what another file imports too counts for both
+        found = Report()  # of its own, so that a file imported twice counts for both
         check(file, found)
         for path in found.files:
             report.meet(path)
         for diagnostic in found.diagnostics:
             report.add(diagnostic)
-    show(report)
+    show(report.in_order())
     print(_summary(report, len(files)), file=sys.stderr)
     return 2 if report.failed else 0
 
@@ -69,7 +70,7 @@ def _summary(report: Report, checked: int) -> str:
     warnings = _of(report, Severity.WARNING)
     counts = [count(n, what) for n, what in ((errors, "error"), (warnings, "warning"))]
     shown = ", ".join(c for c, n in zip(counts, (errors, warnings), strict=True) if n)
-    return f"{shown} in {count(_distinct(d.path for d in found), 'file')}"
+    return f"{shown} in {count(_distinct(path_of(d) for d in found), 'file')}"
 
 
 def _of(report: Report, severity: Severity) -> int:
@@ -81,5 +82,5 @@ def _distinct(paths: Iterable[Path]) -> int:
 
 
 def count(n: int, what: str) -> str:
-    """Return a number and what it counts, in the singular or plural."""
+    """Return a number and a noun, in the singular or plural."""
     return f"{n} {what}" if n == 1 else f"{n} {what}s"

@@ -40,7 +40,7 @@ def command(args: argparse.Namespace) -> int:
     if find_spec("argcomplete") is None:
         what = "'reactorl completion' requires argcomplete, which is not installed"
         return fail(what, help="Install it: pip install argcomplete")
-    from argcomplete import shellcode
+    from argcomplete.shell_integration import shellcode
 
     print(shellcode(["reactorl"], use_defaults=False, shell=args.shell))
     return 0

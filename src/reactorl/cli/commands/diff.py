@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``reactorl diff``: the first place where two runs part."""
+"""``reactorl diff``: show where two runs first diverge."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     from reactorl.trace import SavedTrace
 
 DESCRIPTION = """\
-Name the first place where two runs part: the tag, the reaction and the port,
-with both values. A and B are trace files ('reactorl run FILE.lf --trace FILE',
-result.save_trace(FILE)), or directories of trainings. Trainings that kept no
-trace ('reactorl train ... --trace') are compared by their numbers and by what
-they have learned.
+Show where two runs first diverge: the tag, the reaction and the port, with both
+values. A and B are trace files ('reactorl run FILE.lf --trace FILE',
+result.save_trace(FILE)) or directories of training runs. Training runs that
+have no trace ('reactorl train ... --trace') are compared by their metrics and
+weights.
 
-Measured times play no part: two runs are the same if the same things happened.
+Execution times are not compared.
 """
 EPILOG = """\
 examples:
   reactorl diff one.trace two.trace
   reactorl diff runs/CartPole-v1__dqn__1__17 runs/CartPole-v1__dqn__1__18
 
-exit status: 0 if they are the same, 1 if they differ, 2 if they cannot be
+exit status: 0 if the runs are identical, 1 if they diverge, 2 if they cannot be
 compared.
 """
 
@@ -40,8 +40,13 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("a", type=Path, metavar="A", help="a trace, or a training")
-    parser.add_argument("b", type=Path, metavar="B", help="the other")
+    parser.add_argument(
+        "a",
+        type=Path,
+        metavar="A",
+        help="a trace file, or the directory of a training run",
+    )
+    parser.add_argument("b", type=Path, metavar="B", help="the other run")
     parser.set_defaults(command=command)
 
 
@@ -59,10 +64,10 @@ def command(args: argparse.Namespace) -> int:
 
 
 def compared(a: Path, b: Path) -> tuple[bool, str]:
-    """Return whether two runs are the same, and what to say about it.
+    """Return whether two runs are identical, and a description.
 
     Raises:
-        TraceError: A trace cannot be read, or is none.
+        TraceError: A trace cannot be read, or a file is not a trace.
         ReactorlError: A run's directory cannot be read.
         OSError: A file cannot be read.
     """
@@ -81,13 +86,13 @@ def compared(a: Path, b: Path) -> tuple[bool, str]:
         return compared_runs(a, b, traced=bool(kept))
     found = _traces(trace_of(a), trace_of(b))
     if found is None:
-        what = f"{a} and {b} have measured times, and these differ from run to run"
-        raise TraceError(what, None, "Compare runs that kept a trace ('--trace FILE').")
+        what = f"{a} and {b} contain times only, which differ from run to run"
+        raise TraceError(what, None, "Compare runs with a trace ('--trace FILE').")
     return found
 
 
 def _traces(a: Path, b: Path) -> tuple[bool, str] | None:
-    """Compare two files; None: neither has a trace."""
+    """Compare two files; None if neither contains a trace."""
     from reactorl.trace import diff, digest, load
 
     one, other = load(a), load(b)
@@ -95,27 +100,29 @@ def _traces(a: Path, b: Path) -> tuple[bool, str] | None:
         return None
     for path, saved in ((a, one), (b, other)):
         if not saved.kept:
-            what = f"{path}: this file has measured times only"
+            what = f"{path}: the file contains times only"
             remedy = "Run again with '--trace FILE', or run(..., trace=True)."
             raise TraceError(what, None, remedy)
     difference = diff(one.trace, other.trace)
     if difference is None:
         many = len(one.trace)
-        words = f"the runs are the same: {many:,} tags, digest {digest(one.trace)[:16]}"
+        words = (
+            f"the runs are identical: {many:,} tags, digest {digest(one.trace)[:16]}"
+        )
         return True, words
     lines = [str(difference), f"  A: {a}", f"  B: {b}", *_context(one, other)]
     return False, "\n".join(lines)
 
 
 def _context(a: SavedTrace, b: SavedTrace) -> list[str]:
-    """Say what else is different: the reason may be there."""
+    """Return lines on other differences, which may be the reason."""
     lines = []
     if a.program != b.program:
-        lines.append("  They are runs of different programs.")
+        lines.append("  The programs differ.")
     if a.seed != b.seed:
         lines.append(f"  A has seed {a.seed}, B has seed {b.seed}.")
     lines += [
-        f"  A was run with {name}={a.options.get(name)}, B with {b.options.get(name)}."
+        f"  A ran with {name}={a.options.get(name)}, B with {b.options.get(name)}."
         for name in sorted(a.options.keys() | b.options.keys())
         if a.options.get(name) != b.options.get(name)
     ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``reactorl doctor``: what matters in a bug report, and what to do for full speed."""
+"""``reactorl doctor``: facts for a bug report, and advice for full speed."""
 
 from __future__ import annotations
 
@@ -18,24 +18,25 @@ from reactorl.cli.doctor.system_info import (
     python_facts,
     variables,
 )
-from reactorl.cli.support.console import coloured, paint
+from reactorl.cli.support.console import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reactorl.cli.doctor.advice import Advice, Facts
+    from reactorl.cli.support.console import Part
 
 DESCRIPTION = """\
-Print what matters in a bug report: versions, Python and its GIL, the extension,
-cores, packages, environment variables; run a tiny program on two workers twice
-and compare; and say what to do for full speed. Changes nothing.
+Print facts for a bug report: versions, Python and its GIL, the extension,
+cores, packages, environment variables; run a small program on two workers twice
+and compare the results; give advice for full speed. Changes nothing.
 """
 EPILOG = """\
 examples:
   reactorl doctor
   reactorl doctor --json > report.json
 
-exit status: 0, or 1 if something is broken.
+exit status: 0, or 1 if the installation is broken.
 """
 
 
@@ -47,14 +48,12 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "--json", action="store_true", help="print everything as JSON, for programs"
-    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(
         "--quick",
         action="store_true",
-        help="do not import packages to see which turn the GIL on (only "
-        "free-threaded Python does that at all)",
+        help="do not import packages to find those that turn the GIL on (on "
+        "free-threaded Python)",
     )
     parser.set_defaults(command=command)
 
@@ -67,8 +66,7 @@ def command(args: argparse.Namespace) -> int:
         everything = {**facts, "advice": [asdict(one) for one in found]}
         print(json.dumps(everything, indent=2))
     else:
-        for line in lines(facts, found, colours=coloured(sys.stdout)):
-            print(line)
+        say(*report(facts, found), stream=sys.stdout)
     return 1 if any(one.broken for one in found) else 0
 
 
@@ -89,7 +87,7 @@ def collect(*, quick: bool = False) -> Facts:
 
 
 def check_itself(seconds: float = 60) -> dict[str, Any]:
-    """Run a tiny program in another process; return what came of it.
+    """Run a small program in another process; return the outcome.
 
     Returns:
         ``ok``, and with it ``digest`` or ``problem``.
@@ -116,27 +114,23 @@ def check_itself(seconds: float = 60) -> dict[str, Any]:
 # -- as text --
 
 
-def lines(facts: Facts, found: list[Advice], *, colours: bool) -> Iterator[str]:
-    """Yield the facts and the advice as lines for people."""
-
-    def painted(text: str, style: str) -> str:
-        return paint(text, style) if colours else text
-
+def report(facts: Facts, found: list[Advice]) -> Iterator[Part]:
+    """Yield the facts and the advice as styled text."""
     for title, rows in _sections(facts):
-        yield painted(title, "bold")
+        yield title, "bold"
         width = max(len(name) for name, _ in rows)
-        yield from (f"  {name:<{width}}  {value}" for name, value in rows)
-        yield ""
+        yield from (f"\n  {name:<{width}}  {value}" for name, value in rows)
+        yield "\n\n"
     if not found:
-        yield painted("nothing to improve", "bold green")
-        return
+        yield "nothing to improve\n", "bold green"
     for broken, title in ((True, "broken"), (False, "for full speed, and more")):
         some = [one for one in found if one.broken is broken]
         if some:
-            yield painted(title, "bold red" if broken else "bold")
+            yield f"{title}\n", "bold red" if broken else "bold"
         for one in some:
-            yield f"  - {one.what}"
-            yield f"    {painted('->', 'green')} {one.fix}"
+            yield f"  - {one.what}\n    "
+            yield "->", "green"
+            yield f" {one.fix}\n"
 
 
 def _sections(facts: Facts) -> Iterator[tuple[str, list[tuple[str, str]]]]:
@@ -151,7 +145,7 @@ def _sections(facts: Facts) -> Iterator[tuple[str, list[tuple[str, str]]]]:
             ("extension", f"{extension} ({', '.join(how)})"),
             (
                 "self-check",
-                f"the same digest on 2, 2 and 1 workers ({check['digest'][:16]})"
+                f"same digest on 2, 2 and 1 workers ({check['digest'][:16]})"
                 if check["ok"]
                 else f"FAILED: {check['problem']}",
             ),
@@ -169,7 +163,7 @@ def _sections(facts: Facts) -> Iterator[tuple[str, list[tuple[str, str]]]]:
             ("build", ", ".join(kinds)),
             ("GIL", f"{'on' if python['gil'] else 'off'}: {python['why']}"),
             ("executable", python["executable"]),
-            ("processes", f"multiprocessing starts them by {python['start_method']}"),
+            ("processes", f"start method {python['start_method']}"),
         ],
     )
     limit = machine["cgroup_cores"]

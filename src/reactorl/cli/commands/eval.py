@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reactorl.cli.commands.train import NEEDED, import_from_here
-from reactorl.cli.support.needs import fail, missing
+from reactorl.cli.support.errors import fail, missing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``reactorl fmt``: programs in one style, in place."""
+"""``reactorl fmt``: format programs in place."""
 
 from __future__ import annotations
 
@@ -11,28 +11,27 @@ from typing import TYPE_CHECKING
 
 from reactorl._util.files import atomic_writer
 from reactorl.cli.support.errors import show
-from reactorl.lf.diagnostics import Diagnostic, Report, Severity
-from reactorl.lf.format.format import format_text
-from reactorl.lf.source import Source, read_source
+from reactorl.diagnostics import Diagnostic
+from reactorl.lf import Report, Source, about_file, format_text, read_source
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
 DESCRIPTION = """\
-Format programs in place. Comments are kept, and a program means the same as
-before: a file is only written if its new text was read again and says the same.
-A file with syntax errors is left alone.
+Format programs in place. Comments and meaning are kept: a file is written only
+after the new text was parsed again and gave the same program. Files with syntax
+errors are not changed.
 """
 EPILOG = """\
 examples:
   reactorl fmt hello.lf              format one file
   reactorl fmt --check src           is everything below src formatted?
-  reactorl fmt --diff hello.lf       show what would change
-  reactorl fmt - < hello.lf          to stdout
+  reactorl fmt --diff hello.lf       show the changes
+  reactorl fmt - < hello.lf          print the formatted text
 
-exit status: 0 if all is well, 1 if --check found something to format, 2 if a
-file has errors or could not be read or written.
+exit status: 0 on success, 1 if --check found a file to format, 2 if a file has
+errors or cannot be read or written.
 """
 
 STDIN = Path("-")
@@ -54,22 +53,21 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         nargs="+",
         type=Path,
         metavar="PATH",
-        help="a file; or a directory, for all .lf files below it; or - for stdin, "
-        "formatted to stdout",
+        help="a file, a directory (all .lf files below it), or - (stdin to stdout)",
     )
     parser.add_argument(
         "--check",
         action="store_true",
-        help="write nothing; exit with 1 if something is not formatted",
+        help="change nothing; exit with 1 if a file is not formatted",
     )
     parser.add_argument(
-        "--diff", action="store_true", help="write nothing; show what would change"
+        "--diff", action="store_true", help="change nothing; print the changes"
     )
     parser.set_defaults(command=command)
 
 
 def command(args: argparse.Namespace) -> int:
-    """Format what was named; return the exit status."""
+    """Format files; return the exit status."""
     report = Report()
     changed = 0
     for path in dict.fromkeys(_files(args.paths, report)):
@@ -77,22 +75,22 @@ def command(args: argparse.Namespace) -> int:
             changed += _stdin(report, check=args.check, diff=args.diff)
         else:
             changed += _file(path, report, check=args.check, diff=args.diff)
-    show(report)
+    show(report.in_order())
     if report.failed:
         return 2
     return 1 if args.check and changed else 0
 
 
 def _files(paths: list[Path], report: Report) -> Iterator[Path]:
-    """Yield the files that are meant, those of a directory in order."""
+    """Yield the files, those of a directory in order."""
     for path in paths:
         if path == STDIN or not path.is_dir():
             yield path
             continue
         found = list(_below(path))
         if not found:
-            what = "there is no .lf file in this directory"
-            report.add(Diagnostic(Severity.ERROR, what, path))
+            what = "the directory contains no .lf file"
+            report.add(about_file(path, what))
         yield from found
 
 
@@ -105,7 +103,7 @@ def _below(directory: Path) -> Iterator[Path]:
 
 
 def _file(path: Path, report: Report, *, check: bool, diff: bool) -> bool:
-    """Format a file; return whether it changed or would have to."""
+    """Format a file; return whether its text changes."""
     source = read_source(path)
     if isinstance(source, Diagnostic):
         report.add(source)
@@ -122,8 +120,8 @@ def _file(path: Path, report: Report, *, check: bool, diff: bool) -> bool:
         _replace(path, text)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        what = f"the file cannot be written: {reason}"
-        report.add(Diagnostic(Severity.ERROR, what, path))
+        what = f"writing the file failed: {reason}"
+        report.add(about_file(path, what))
         return False
     print(f"formatted {path}", file=sys.stderr)
     return True
@@ -141,14 +139,14 @@ def _replace(path: Path, text: str) -> None:
 
 
 def _stdin(report: Report, *, check: bool, diff: bool) -> bool:
-    """Format stdin to stdout; return whether there is a difference."""
+    """Format stdin to stdout; return whether the text changes."""
     data = sys.stdin.buffer.read()
     path = Path("<stdin>")
     try:
         source = Source(path, data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         what = f"byte 0x{data[error.start]:02x} at offset {error.start} is not UTF-8"
-        report.add(Diagnostic(Severity.ERROR, what, path))
+        report.add(about_file(path, what))
         return False
     text = format_text(source, report)
     if text is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``reactorl graph``: a picture of a program."""
+"""``reactorl graph``: draw the diagram of a program."""
 
 from __future__ import annotations
 
@@ -8,34 +8,34 @@ import sys
 import warnings
 from pathlib import Path
 
-from reactorl.cli.support.needs import fail
+from reactorl.cli.support.errors import fail
 
 DESCRIPTION = """\
-Draw a program: its reactors, what is in them, and what flows between them. One
-that has causality loops is drawn, too, with the loops in red.
+Draw the diagram of a program: its reactors, their reactions, and connections.
+Programs with causality loops are drawn with the loops in red.
 
 TARGET is module:Class, file.py:Class, a file.py with one main reactor, a
-file.lf, or the directory of a training run. Python files are imported, so what
-they do on import is done.
+file.lf, or the directory of a training run. Python files are imported, which
+runs their top-level code.
 
-The suffix of FILE says what it is to be:
-  .html  one page that works offline: open and close reactors, search, hover
-  .svg   a still picture; drawn by Graphviz, which has to be installed
+The suffix of FILE is the format:
+  .html  interactive page that works offline: expand reactors, search, hover
+  .svg   image, drawn by Graphviz, which must be installed
   .png   the same
-  .mmd   a Mermaid flowchart
-  .dot   text for Graphviz
-  .json  everything in the picture, as data
-Without -o the Mermaid text is printed; on a terminal NAME.html is written.
+  .mmd   Mermaid flowchart
+  .dot   input for Graphviz
+  .json  the content of the diagram as data
+Without -o the Mermaid text is printed, or on a terminal NAME.html is written.
 """
 EXAMPLES = """\
 examples:
-  reactorl graph hello.lf -o hello.html         look around in a program
-  reactorl graph robot.py:Robot -o robot.svg    a picture for a document
+  reactorl graph hello.lf -o hello.html         an interactive diagram
+  reactorl graph robot.py:Robot -o robot.svg    an image for a document
   reactorl graph my.module:Main --depth 2       Mermaid text, two levels deep
-  reactorl graph runs/RUN -o flow.png           the dataflow of a training
+  reactorl graph runs/RUN -o flow.png           the dataflow of a training run
 
-exit status: 0; 2 if there is no such program or kind of picture; 1 if the file
-cannot be written.
+exit status: 0; 2 if the program does not exist or the format is unknown; 1 if
+the file cannot be written.
 """
 
 
@@ -49,33 +49,32 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     )
     parser.add_argument("target", metavar="TARGET", help="the program")
     parser.add_argument(
-        "-o", "--output", type=Path, metavar="FILE", help="where the picture goes"
+        "-o", "--output", type=Path, metavar="FILE", help="the file to write"
     )
     parser.add_argument(
         "--expand-banks",
         action="store_true",
-        help="draw all members of banks, not one for all",
+        help="draw every member of a bank instead of one for all",
     )
     parser.add_argument(
         "--depth",
         type=_depth,
         metavar="N",
-        help="how many levels of reactors are open (default: all; in .html as many as "
-        "are readable; of a run: 1)",
+        help="number of expanded levels of reactors (default: all; in .html as many as "
+        "are readable; for a training run 1)",
     )
     parser.set_defaults(command=command)
 
 
 def command(args: argparse.Namespace) -> int:
     """Draw; return the exit status."""
-    from reactorl.diagram.graphviz import DrawingError
-    from reactorl.diagram.picture import SUFFIXES
+    from reactorl.diagram import SUFFIXES, DrawingError
 
     output: Path | None = args.output
     if output is not None and output.suffix.lower() not in SUFFIXES:
         kinds = f"{', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
-        msg = f"'{output}' is no picture that can be drawn"
-        return fail(msg, help=f"Choose {kinds}.")
+        what = f"output must end in {kinds}, got '{output}'"
+        return fail(what)
     try:
         return _draw(args, output)
     except DrawingError as error:
@@ -87,9 +86,9 @@ def command(args: argparse.Namespace) -> int:
 
 def _draw(args: argparse.Namespace, output: Path | None) -> int:
     from reactorl.cli.support.console import say
-    from reactorl.cli.support.errors import explain
+    from reactorl.cli.support.errors import explained
     from reactorl.cli.support.targets import find_target
-    from reactorl.diagram.picture import graph
+    from reactorl.diagram import graph
     from reactorl.errors import ReactorlError, ReactorlWarning
 
     try:
@@ -106,8 +105,8 @@ def _draw(args: argparse.Namespace, output: Path | None) -> int:
     except ReactorlError as error:
         return fail(error)
     except (Exception, SystemExit) as error:  # the user's module, when imported
-        say(explain(error))
-        return fail(f"'{args.target}' cannot be imported")
+        say(*explained(error))
+        return fail(f"importing '{args.target}' failed")
     if output is None and not sys.stdout.isatty():
         print(picture, end="")
     else:
@@ -116,14 +115,14 @@ def _draw(args: argparse.Namespace, output: Path | None) -> int:
         print(output)
     if picture.scene.problems:
         count = len(picture.scene.problems)
-        loops = "a loop" if count == 1 else f"{count} loops"
-        note = f"reactorl: {target.name} has {loops} and cannot run; see what is red"
+        loops = "a causality loop" if count == 1 else f"{count} causality loops"
+        note = f"reactorl: {target.name} has {loops} (drawn in red) and cannot run"
         print(note, file=sys.stderr)
     return 0
 
 
 def _depth(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        msg = f"'{text}' is not a number from 1"
+        msg = f"must be an integer of at least 1, got '{text}'"
         raise argparse.ArgumentTypeError(msg)
     return int(text)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from reactorl.cli.support.needs import fail, missing
+from reactorl.cli.support.errors import fail, missing
 
 DESCRIPTION = """\
 Plot the learning curves of runs in one figure: lines are the mean return of the

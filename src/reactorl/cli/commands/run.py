@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``reactorl run``: a program with LF's own options and a few of ours."""
+"""``reactorl run``: run a program, with LF's options and a few of our own."""
 
 from __future__ import annotations
 
@@ -12,30 +12,32 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from reactorl.cli.support.console import say
-from reactorl.cli.support.errors import explain, show
+from reactorl.cli.support.errors import explained, show
 from reactorl.cli.support.run_options import add_options
-from reactorl.cli.support.trace_writer import Keeper
-from reactorl.lf.diagnostics import Report
+from reactorl.cli.support.streams import stdout_is_broken
+from reactorl.cli.support.trace_writer import TraceWriter
+from reactorl.lf import Report
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from reactorl._program.program import Program
-    from reactorl.lf.loader import LoadedProgram
+    from reactorl import Program
+    from reactorl.lf import LoadedProgram
 
 DESCRIPTION = """\
-Run the main reactor of a .lf file. Options say more than the target line does.
+Run the main reactor of a .lf file. Options take precedence over the target
+properties of the file.
 """
 EPILOG = """\
 examples:
   reactorl run hello.lf
   reactorl run hello.lf --fast --timeout 5 s       two words, or '5 s'
   reactorl run hello.lf --workers 2 --seed 1 --trace hello.trace
-  reactorl run hello.lf --timing hello.times       for 'reactorl trace'
-  reactorl run hello.lf --dashboard                watch it in a browser
+  reactorl run hello.lf --timing hello.times       then 'reactorl trace'
+  reactorl run hello.lf --dashboard                watch the run in a browser
 
-exit status: 0 at a normal end, 1 after an exception in a body, n after exit(n)
-in a body, 2 if the program is wrong and was not started.
+exit status: 0 if the run ended normally, 1 after an exception in a body, n
+after exit(n) in a body, 2 if the program has errors and was not started.
 """
 T = TypeVar("T")
 
@@ -54,40 +56,42 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 
 
 def command(args: argparse.Namespace) -> int:
-    """Run the file that was named; return the exit status."""
+    """Run a file; return the exit status."""
     report = Report()
     level = args.logging
-    _line_by_line()
+    _flush_each_line()
     if args.seed is not None:
-        _seed_globals(args.seed)  # before preambles, which may draw, too
+        _seed_globals(args.seed)  # before preambles, which may draw numbers as well
     try:
         started = _load(args.file, report)
         if started is None:
-            show(report, level or "warn")
+            show(report.in_order(), level or "warn")
             return 2
         loaded, program = started
-        show(report, level or loaded.linked.properties.logging or "warn")
+        show(report.in_order(), level or loaded.linked.properties.logging or "warn")
         return _run(loaded, program, args)
     except SystemExit as error:  # exit(n) in a body
         return _status(error)
     except Exception as error:
-        say(explain(error))
+        cause = error.__cause__ or error
+        if isinstance(cause, BrokenPipeError) and stdout_is_broken():
+            raise cause from None  # the reader of the output has ended
+        say(*explained(error))
         return 1
     finally:
         sys.stdout.flush()
 
 
 def _load(path: Path, report: Report) -> tuple[LoadedProgram, Program] | None:
-    from reactorl.lf.link.resolve import resolve
-    from reactorl.lf.loader import LoadedProgram
+    from reactorl.lf import LoadedProgram, resolve
 
     linked = resolve(path, report)
     if linked is None or report.failed:
         return None
     if linked.main is None:
         source = linked.root.source
-        what = "there is no main reactor to run"
-        advice = "Write 'main reactor { ... }', or import this file from one that has."
+        what = "the file has no main reactor to run"
+        advice = "Write 'main reactor { ... }', or run a file that imports this one."
         report.error(source, linked.root.tree.span, what, advice)
         return None
     loaded = LoadedProgram.of(linked, [linked.main])
@@ -96,15 +100,14 @@ def _load(path: Path, report: Report) -> tuple[LoadedProgram, Program] | None:
 
 
 def _run(loaded: LoadedProgram, program: Program, args: argparse.Namespace) -> int:
-    from reactorl._runtime.options import MOST_WORKERS
-    from reactorl._runtime.run import run
+    from reactorl import MAX_WORKERS, run
 
     properties, main = loaded.linked.properties, loaded.linked.main
     assert main is not None
     if (args.logging or properties.logging) == "error":
         warnings.simplefilter("ignore")
     if main.tree.kind == "federated":
-        note = "the federates run in one process; real federation comes later"
+        note = "its federates run in this process, not distributed"
         print(f"reactorl: {main.name} is federated: {note}", file=sys.stderr)
         if args.id:
             loaded.lowering.lf._federation_id = args.id
@@ -114,7 +117,7 @@ def _run(loaded: LoadedProgram, program: Program, args: argparse.Namespace) -> i
     tracepoints = loaded.lowering.tracepoints
     tracepoints.enabled = trace is not None
     workers = _either(args.workers, properties.workers)
-    keeper = Keeper(trace, args.timing)
+    writer = TraceWriter(trace, args.timing)
     facts = [("file", str(args.file))]
     with (
         _served(program, title=main.name, facts=facts)
@@ -123,7 +126,7 @@ def _run(loaded: LoadedProgram, program: Program, args: argparse.Namespace) -> i
     ) as dashboard:
         result = run(
             program,
-            workers=min(workers, MOST_WORKERS) if workers else None,
+            workers=min(workers, MAX_WORKERS) if workers else None,
             fast=_either(args.fast, properties.fast) or False,
             timeout=_either(args.timeout, properties.timeout),
             keepalive=_either(args.keepalive, loaded.keepalive),
@@ -134,9 +137,9 @@ def _run(loaded: LoadedProgram, program: Program, args: argparse.Namespace) -> i
             freeze=False,
             timing=args.timing is not None,
             at_start=None if dashboard is None else dashboard.watch,
-            at_end=lambda ended: keeper.keep(ended, tracepoints),
+            at_end=lambda ended: writer.write(ended, tracepoints),
         )
-    if keeper.failed:
+    if writer.failed:
         return 1
     if (args.logging or properties.logging) in ("info", "log", "debug"):
         print(f"reactorl: {result.summary()}", file=sys.stderr)
@@ -153,7 +156,7 @@ def _either(option: T | None, otherwise: T) -> T:
 
 
 def _seed_globals(seed: int) -> None:
-    """Seed what LF programs draw from, which is global; with --check it is found."""
+    """Seed the global generators that LF programs use; --check reports their use."""
     import random  # noqa: TID251
 
     random.seed(seed)
@@ -164,8 +167,8 @@ def _seed_globals(seed: int) -> None:
     np.random.seed(seed % 2**32)  # noqa: TID251
 
 
-def _line_by_line() -> None:
-    """Let output of bodies be seen when it is printed, also through a pipe."""
+def _flush_each_line() -> None:
+    """Make output of bodies visible when it is printed, also through a pipe."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
@@ -182,7 +185,7 @@ def _status(error: SystemExit) -> int:
 
 
 def _served(program: Program, **how: Any) -> AbstractContextManager[Any]:  # noqa: ANN401
-    """Return a context manager that serves a dashboard; only then it is imported."""
+    """Return a context manager that serves a dashboard; it is imported only then."""
     from reactorl.dashboard import served
 
     return served(program, **how)

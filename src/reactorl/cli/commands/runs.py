@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reactorl.cli.support.needs import fail, missing
+from reactorl.cli.support.errors import fail, missing
 
 if TYPE_CHECKING:
     from reactorl.rl import RunDirectory

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``reactorl trace``: where the time of a run went."""
+"""``reactorl trace``: show where the time of a run went."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from reactorl.trace import SavedTrace, Timing
 
 DESCRIPTION = """\
-Say what a run did and where its time went: the busiest reactions, time per
-level, how busy workers were, the critical path (the chains of reactions that
-had to wait for each other), lag and missed deadlines.
+Summarize a run and show where its time went: the busiest reactions, time per
+level, utilization of workers, the critical path (the chains of reactions that
+depend on each other), lag and missed deadlines.
 
-Times are there if the run measured them:
-  reactorl run hello.lf --timing hello.trace     and '--trace hello.trace' for
-                                                 what happened, in one file
+Times are in the file if the run recorded them:
+  reactorl run hello.lf --timing hello.trace     add '--trace hello.trace' for
+                                                 events in the same file
   reactorl train dqn --timing                    a file in the run's directory
   run(Main, timing=True).save_trace("my.trace")  in Python
 """
@@ -34,7 +34,7 @@ examples:
   reactorl trace hello.trace --html hello.html        times on the diagram
   reactorl trace runs/CartPole-v1__dqn__1__1700000000
 
-exit status: 0; 2 if there is no such trace or it cannot be read; 1 if a file
+exit status: 0; 2 if the trace does not exist or cannot be read; 1 if a file
 cannot be written.
 """
 AGAIN = "Run again with '--timing FILE', or run(..., timing=True)."
@@ -49,43 +49,46 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "trace", type=Path, metavar="RUN|FILE", help="a trace, or a run's directory"
+        "trace",
+        type=Path,
+        metavar="RUN|FILE",
+        help="a trace file, or the directory of a run",
     )
     parser.add_argument(
         "--perfetto",
         type=Path,
         metavar="OUT.json",
-        help="write what Perfetto and Chrome (chrome://tracing) show",
+        help="write a file for Perfetto and Chrome (chrome://tracing)",
     )
     parser.add_argument(
         "--html",
         type=Path,
         metavar="OUT.html",
-        help="write a page with the diagram of the program and times on it",
+        help="write a page with the diagram of the program, annotated with times",
     )
     parser.add_argument(
         "--program",
         metavar="TARGET",
-        help="for --html: the program that ran, as in 'reactorl graph TARGET', if the "
-        "file has no picture of it",
+        help="for --html: the program, as in 'reactorl graph TARGET', if the file does "
+        "not contain its diagram",
     )
     parser.add_argument(
         "--most",
         type=_positive,
         default=10,
         metavar="N",
-        help="how many rows tables have at most (default: 10)",
+        help="maximum number of rows in a table (default: 10)",
     )
     parser.add_argument(
         "--members",
         action="store_true",
-        help="show the members of banks one by one, not together",
+        help="show each member of a bank in a row of its own",
     )
     parser.set_defaults(command=command)
 
 
 def command(args: argparse.Namespace) -> int:
-    """Say what is in a trace, or write it in another form; return the exit status."""
+    """Summarize a trace, or convert it; return the exit status."""
     from reactorl.trace import load
 
     try:
@@ -97,9 +100,9 @@ def command(args: argparse.Namespace) -> int:
         return fail(f"{args.trace}: {(error.strerror or str(error)).lower()}")
     wrote = [path for path in (args.perfetto, args.html) if path is not None]
     if wrote and saved.timing is None:
-        return fail(f"{path}: there are no times in this file", help=AGAIN)
+        return fail(f"{path}: the file contains no times", help=AGAIN)
     if saved.timing is not None and args.perfetto is not None:
-        from reactorl.trace.perfetto import write_perfetto
+        from reactorl.trace import write_perfetto
 
         with atomic_writer(args.perfetto, "w") as file:
             write_perfetto(file, saved.timing, path.name)
@@ -113,7 +116,7 @@ def command(args: argparse.Namespace) -> int:
     for written in wrote:
         print(f"wrote {written}")
     if not wrote:
-        from reactorl.cli.support.tables import show_tables
+        from reactorl.cli.support.console import show_tables
         from reactorl.cli.support.trace_summary import summary
 
         name = str(path)
@@ -122,23 +125,23 @@ def command(args: argparse.Namespace) -> int:
 
 
 def trace_of(path: Path) -> Path:
-    """Return the trace that is meant: the file itself, or a run's newest.
+    """Return the trace file: the path itself, or the newest one of a run.
 
     Raises:
-        TraceError: The directory has none.
+        TraceError: The directory contains no trace.
     """
     if not path.is_dir():
         return path
     found = traces_in(path)
     if not found:
-        what = f"{path}: there is no trace in this directory"
-        remedy = "Train with --trace (what happened) or --timing (how long it took)."
+        what = f"{path}: the directory contains no trace"
+        remedy = "Train with --trace (events) or --timing (execution times)."
         raise TraceError(what, None, remedy)
     return found[max(found)]
 
 
 def traces_in(directory: Path) -> dict[int, Path]:
-    """Return the traces in a run's directory, by the number of their first round."""
+    """Return the traces in a run's directory, by the number of the first iteration."""
     found = {}
     for path in sorted(directory.glob("rounds-from-*.trace.gz")):
         number = path.name.removeprefix("rounds-from-").removesuffix(".trace.gz")
@@ -148,35 +151,35 @@ def traces_in(directory: Path) -> dict[int, Path]:
 
 
 def _scene(saved: SavedTrace, target: str | None) -> Scene:
-    """Return the picture of the program: of the file, or of a program that is named.
+    """Return the diagram of the program, from the trace or from a given program.
 
     Raises:
-        ReactorlError: There is none, or the program is another.
+        ReactorlError: There is no diagram, or the program is not the one that ran.
     """
     from reactorl.diagram import Scene
 
     if target is not None:
         return _scene_of(target, saved)
     if saved.scene is None:
-        what = "the program's picture is not in this file"
-        raise TraceError(what, None, "Name the program: --program TARGET.")
+        what = "the file does not contain the diagram of the program"
+        raise TraceError(what, None, "Give the program: --program TARGET.")
     try:
         return Scene.from_json(saved.scene)
     except ValueError as error:
-        what = f"the program's picture is damaged ({error})"
-        raise TraceError(what, None, "Name the program: --program TARGET.") from error
+        what = f"the diagram in the file is damaged ({error})"
+        raise TraceError(what, None, "Give the program: --program TARGET.") from error
 
 
 def _scene_of(target: str, saved: SavedTrace) -> Scene:
-    from reactorl import diagram
-    from reactorl._program.text import digest
-    from reactorl._runtime.run import as_program
+    from reactorl import diagram, elaborate
     from reactorl.cli.support.targets import find_target
 
-    program = as_program(find_target(target).main)
-    if digest(program) != saved.program:
+    program = elaborate(find_target(target).main)
+    if program.digest != saved.program:
         what = f"{target} is not the program that ran"
-        raise TraceError(what, None, "Name that one, with the same parameters.")
+        raise TraceError(
+            what, None, "Give the program that ran, with the same parameters."
+        )
     return diagram.scene(program)
 
 
@@ -201,6 +204,6 @@ def _page(scene: Scene, timing: Timing, name: str) -> str:
 
 def _positive(text: str) -> int:
     if not (text.isascii() and text.isdecimal() and 0 < int(text) < 10**9):
-        msg = f"'{text}' is not a number from 1"
+        msg = f"must be an integer of at least 1, got '{text}'"
         raise argparse.ArgumentTypeError(msg)
     return int(text)

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from reactorl.cli.support.arguments import FlagError, Flags
 from reactorl.cli.support.console import say
-from reactorl.cli.support.errors import explain
-from reactorl.cli.support.needs import fail, missing
+from reactorl.cli.support.errors import explained, fail, missing
 
 if TYPE_CHECKING:
     from reactorl.rl import Trainer
@@ -108,14 +107,14 @@ def command(args: argparse.Namespace) -> int:
     try:
         result = trainer_of(name, args.flags).fit()
     except FlagError as error:
-        return fail(error.what, help=error.help, prog=f"reactorl train {name}")
+        return fail(error, prog=f"reactorl train {name}")
     except (FlowError, CheckpointError, RunError) as error:
         return fail(error)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         return fail(f"writing {error.filename} failed: {reason}. {_notes(error)}", 1)
     except ReactorlError as error:
-        say(explain(error))
+        say(*explained(error))
         return fail(f"the training failed. {_notes(error)}", 1)
     print(result.summary(), flush=True)
     if result.trace_error is not None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What follows from the facts: what is broken, and what to do for full speed.
+"""Advice that follows from the facts: repairs, and measures for full speed.
 
-Rules, each a function from all facts to advice; no facts are looked up here, so every
-rule can be tested with facts that were made up.
+Each rule is a function from all facts to advice. Rules look nothing up themselves, so
+they can be tested with artificial facts.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 Facts: TypeAlias = dict[str, Any]
 BUSY = 0.5
-"""From how much load for each core on others are in the way."""
+"""Load per core above which other processes disturb measurements."""
 
 
 @dataclass(frozen=True)
 class Advice:
-    """Something that is not as it could be, and the way out.
+    """A problem and its remedy.
 
     Attributes:
         what: The fact, without a full stop.
@@ -36,7 +36,7 @@ class Advice:
 
 
 def advice(facts: Facts) -> list[Advice]:
-    """Return all advice, what is broken first."""
+    """Return all advice, the repairs first."""
     rules = (_broken, _gil, _builds, _cores, _threads, _extras)
     found = [one for rule in rules for one in rule(facts)]
     return sorted(found, key=lambda one: not one.broken)
@@ -55,7 +55,7 @@ def _broken(facts: Facts) -> Iterator[Advice]:
         if problem not in ("", "gil"):
             fix = f"Install it again: pip install --force-reinstall {name}"
             if name == "(all)":
-                name, fix = "what is installed", "Import the packages one by one."
+                name, fix = "the packages", "Import them one by one to find the cause."
             yield Advice(f"{name} cannot be imported: {problem}", fix, broken=True)
 
 
@@ -63,20 +63,20 @@ def _gil(facts: Facts) -> Iterator[Advice]:
     python = facts["python"]
     if not python["free_threaded"]:
         yield Advice(
-            "this Python has a GIL: reactions written in Python take turns",
-            "Use free-threaded CPython 3.14t; reactions that release the GIL (JAX, "
-            "Torch, large NumPy) run side by side on this one, too.",
+            "this Python has a GIL: reactions written in Python run one at a time",
+            "Use free-threaded CPython 3.14t. Reactions that release the GIL (JAX, "
+            "Torch, large NumPy arrays) run in parallel on this one as well.",
         )
     elif python["gil"]:
-        fix = "Unset PYTHON_GIL, and leave -X gil=1 out."
-        if "asked" not in python["why"]:
+        fix = "Unset PYTHON_GIL and do not use -X gil=1."
+        if not python["gil_requested"]:
             fix = "Run with PYTHON_GIL=0 if the module is safe without it."
         yield Advice(f"the GIL is on: {python['why']}", fix)
     for name, problem in facts["imports"].items():
         if problem == "gil":
             yield Advice(
                 f"importing {name} turns the GIL on",
-                f"Take a version of {name} for free-threaded Python, keep it in "
+                f"Use a version of {name} for free-threaded Python, run it in "
                 'another process (VectorEnv(placement="process")), or run with '
                 "PYTHON_GIL=0 if it is safe without the GIL.",
             )
@@ -88,8 +88,7 @@ def _builds(facts: Facts) -> Iterator[Advice]:
     elif facts["python"]["optimised"] is False:
         yield Advice(
             "this Python was built without profile-guided optimisation",
-            "Code in Python is faster with one that was built with "
-            "--enable-optimizations --with-lto.",
+            "Use a Python that was built with --enable-optimizations --with-lto.",
         )
     slow = facts["reactorl"].get("built_with")
     if slow:
@@ -105,21 +104,21 @@ def _cores(facts: Facts) -> Iterator[Advice]:
     if machine["cores"] and usable < machine["cores"]:
         yield Advice(
             f"this process may use {usable} of {machine['cores']} cores",
-            "Start it without taskset or a CPU set; else nothing is lost: workers are "
-            "as many as the cores it may use.",
+            "Start it without taskset or a CPU set. The default number of workers is "
+            "already the number of usable cores.",
         )
     if limit is not None and limit < usable:
         most = max(1, int(limit))
         yield Advice(
-            f"a container limit of {limit:g} cores is below the {usable} that are seen",
+            f"the container limit of {limit:g} cores is below {usable} visible cores",
             f"Give --workers {most} (workers={most}), or raise the limit.",
         )
     if usable < 2:
-        yield Advice("there is one core", "More workers than one do not help here.")
+        yield Advice("the machine has one core", "Use one worker.")
     elif machine["load"] is not None and machine["load"] > BUSY * usable:
         yield Advice(
             f"the machine is busy (load {machine['load']:g} on {usable} cores)",
-            "Do not trust measurements now.",
+            "Do not trust measurements while it is busy.",
         )
 
 
@@ -128,7 +127,7 @@ def _threads(facts: Facts) -> Iterator[Advice]:
     has = facts["packages"].get("torch")
     if has and given is None and facts["machine"]["usable_cores"] > 1:
         yield Advice(
-            "each operation of Torch may use all cores, which are our workers', too",
+            "operations of Torch may use all cores and compete with the workers",
             "With small networks, try OMP_NUM_THREADS=1.",
         )
 
@@ -138,7 +137,7 @@ def _extras(facts: Facts) -> Iterator[Advice]:
         free = facts["python"]["free_threaded"]
         fix = f"pip install 'reactorl[{extra}]'"
         if free and extra == "atari":
-            fix = "ale-py has to be built for this Python: docs/atari.md says how."
+            fix = "Build ale-py for this Python, as docs/atari.md explains."
         if free and extra == "sb3":
-            fix = f"{fix}, once PyTorch, which it needs, is there for this Python."
+            fix = f"{fix}, when PyTorch, which it requires, supports this Python."
         yield Advice(f"not installed, for {extra}: {', '.join(names)}", fix)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The packages that ReactoRL can use: which there are, and which turn the GIL on."""
+"""Packages that ReactoRL can use: which are installed, and which turn the GIL on."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ EXTRAS = {
     "sb3": ("stable-baselines3",),
     "atari": ("ale-py",),
 }
-"""What each extra of this package adds; ``rl`` is in all others."""
+"""Packages of each extra. All extras but ``cli`` include ``rl``."""
 OTHERS = ("jaxlib", "torch", "opencv-python-headless", "pillow", "wandb")
-"""What people have beside it, and what matters in a report."""
+"""Further packages that matter in a bug report."""
 
 _MODULES = {
     "ale-py": "ale_py",
@@ -51,7 +51,7 @@ def installed() -> dict[str, str | None]:
 
 
 def missing_extras(found: dict[str, str | None]) -> dict[str, list[str]]:
-    """Return what is missing of each extra that is not complete."""
+    """Return the missing packages of each incomplete extra."""
     lacking = {
         extra: [name for name in names if found.get(name) is None]
         for extra, names in EXTRAS.items()
@@ -60,14 +60,14 @@ def missing_extras(found: dict[str, str | None]) -> dict[str, list[str]]:
 
 
 def imported(found: dict[str, str | None], seconds: float = 60) -> dict[str, str]:
-    """Import what is installed, in a process of its own, and say how it went.
+    """Import the installed packages in another process, and return the outcome.
 
-    Only for a free-threaded Python: there any extension that is not made for it turns
-    the GIL on, for everything else, too.
+    Only for free-threaded Python, where an extension that does not support it turns
+    the GIL on for the whole process.
 
     Returns:
-        By package: "gil" if it turned the GIL on, else what kept it from being
-        imported. Packages without anything to say are left out.
+        By package: "gil" if it turned the GIL on, else the exception of its import.
+        Packages without a problem are left out.
     """
     modules = {_MODULES.get(n, n): n for n, there in found.items() if there is not None}
     try:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A tiny program, run twice on two workers and once on one: is it always the same?
+"""A small program, run twice on two workers and once on one, to compare the digests.
 
-``reactorl doctor`` runs this in a process of its own, so that whatever goes wrong, a
-crash of the extension included, ends only that::
+``reactorl doctor`` runs this in another process, so that no failure, not even a crash
+of the extension, ends the command::
 
     python -m reactorl.cli.doctor.selfcheck
 """
@@ -40,14 +40,14 @@ class Source(Reactor):
 
 
 class Worker(Reactor):
-    """Adds a random number of its own."""
+    """Adds random numbers."""
 
     x = Input[int]()
     y = Output[float]()
 
     @reaction(x, effects=[y])
     def work(self) -> None:
-        """Do some work, which takes a while longer in some members."""
+        """Do some work, more of it in some members of the bank."""
         value = float(self.x.value)
         for _ in range(50 * (1 + self.bank_index)):
             value += self.random.random()
@@ -62,7 +62,7 @@ class Sum(Reactor):
 
     @reaction(parts)
     def gather(self) -> None:
-        """Add what all workers made of a number."""
+        """Add the results of all workers."""
         for part in self.parts.values():
             self.total = self.total * 0.5 + part
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Facts for a bug report: this package, this Python, this machine.
 
-Nothing here imports a package that may be missing or broken, and nothing raises: what
-cannot be found out is None or left out.
+Nothing here imports a package that may be missing or broken, and nothing raises: facts
+that cannot be determined are None or left out.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from reactorl._util.machine import (
     cpu_model,
     has_gil,
     memory_gib,
+    requested_gil,
     usable_cores,
     why_gil,
 )
@@ -32,16 +33,16 @@ VARIABLES = (
     "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "XLA_FLAGS", "JAX_PLATFORMS",
     "JAX_ENABLE_X64", "CUDA_VISIBLE_DEVICES", "LF_PACKAGES", "NO_COLOR",
 )  # fmt: skip
-"""Variables of the environment that change what happens, or how fast."""
+"""Environment variables that change results or speed."""
 _COMPILER = re.compile(rb"(GCC: \([^)\0]*\) |(?:[a-zA-Z]+ )?clang version )([0-9.]+)")
 
 
 def package_facts() -> dict[str, Any]:
-    """Return which version this is, where it is, and how its extension was built."""
+    """Return the version of this package, its path, and how its extension was built."""
     home = Path(reactorl.__file__).parent
     found = [home / f"_core{suffix}" for suffix in EXTENSION_SUFFIXES]
     file = next((path for path in found if path.exists()), None)
-    if file is None:  # an editable installation keeps it elsewhere
+    if file is None:  # an editable installation has it elsewhere
         file = _installed_extension()
     facts: dict[str, Any] = {
         "version": version("reactorl"),
@@ -70,7 +71,7 @@ def _installed_extension() -> Path | None:
 
 
 def extension_facts(file: Path) -> dict[str, Any]:
-    """Return what a compiled file tells of how it was built."""
+    """Return how a compiled file was built, as far as it contains that."""
     try:
         data = file.read_bytes()
     except OSError:
@@ -90,7 +91,7 @@ def extension_facts(file: Path) -> dict[str, Any]:
 
 
 def python_facts() -> dict[str, Any]:
-    """Return which Python this is, and whether its threads run side by side."""
+    """Return the version and build of this Python, and whether it has a GIL."""
     free = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
     options = sysconfig.get_config_var("CONFIG_ARGS") or ""
     return {
@@ -102,6 +103,7 @@ def python_facts() -> dict[str, Any]:
         "debug_build": hasattr(sys, "gettotalrefcount"),
         "optimised": "--enable-optimizations" in options if options else None,
         "gil": has_gil(),
+        "gil_requested": requested_gil() is not None,
         "why": why_gil(),
         "start_method": _start_method(),
     }
@@ -116,7 +118,7 @@ def _start_method() -> str | None:
 
 
 def machine_facts() -> dict[str, Any]:
-    """Return what the machine is, and what of it this process may use."""
+    """Return the machine, and which part of it this process may use."""
     return {
         "system": f"{platform.system()} {platform.release()} ({platform.machine()})",
         "libc": " ".join(filter(None, platform.libc_ver())) or None,
@@ -132,7 +134,7 @@ def machine_facts() -> dict[str, Any]:
 
 
 def cgroup_cores(root: Path = Path("/")) -> float | None:
-    """Return to how many cores a container's limit comes; None: there is no limit."""
+    """Return the CPU limit of the container in cores; None if there is no limit."""
     limits = []
     with suppress(OSError, ValueError):
         for line in (root / "proc/self/cgroup").read_text().splitlines():
@@ -181,5 +183,5 @@ def _free_mib(folder: Path) -> int | None:
 
 
 def variables() -> dict[str, str]:
-    """Return what the environment says of what matters."""
+    """Return the relevant environment variables that are set."""
     return {name: os.environ[name] for name in VARIABLES if name in os.environ}

@@ -16,28 +16,23 @@ from inspect import Signature
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 from reactorl._util.dataclass_fields import field_docs, field_types
-from reactorl._util.suggestions import closest
+from reactorl.cli.support.parser import suggest_option
+from reactorl.errors import ReactorlError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from cyclopts import App, CycloptsError, Group, Token
     from rich.console import Console
 
 
-class FlagError(Exception):
-    """A flag that does not exist or a value that it does not accept.
+class FlagError(ReactorlError):
+    """A flag that does not exist or a value that it does not accept."""
 
-    Attributes:
-        what: The fault.
-        help: The remedy.
-    """
-
-    def __init__(self, what: str, help: str) -> None:
-        super().__init__(what, help)
-        self.what = what
-        self.help = help
+    def __init__(self, what: str, remedy: str) -> None:
+        super().__init__(what, remedy=remedy)
+        self.args = (what, remedy)
 
 
 @dataclass(frozen=True)
@@ -87,13 +82,14 @@ class Flags:
     def add_to(self, parser: argparse.ArgumentParser) -> None:
         """Add the flags to a parser, for shell completion."""
         for argument in self._app().assemble_argument_collection():
-            switch = argument.hint is bool
+            kind: dict[str, Any] = {"choices": argument.get_choices() or None}
+            if argument.hint is bool:
+                kind = {"action": "store_true"}
             parser.add_argument(
                 *argument.names,
                 dest=argument.field_info.name,
                 help=(argument.parameter.help or "").replace("%", "%%"),
-                **{"action": "store_true"} if switch else {},
-                **{"choices": choices} if (choices := argument.get_choices()) else {},
+                **kind,
             )
 
     def _app(self) -> App:
@@ -158,7 +154,7 @@ class Flags:
             name = error.token.keyword or error.token.value
             known = [n for a in error.argument_collection for n in a.names]
             return FlagError(
-                f"unknown option '{name}'", suggestion(name, known) or help
+                f"unknown option '{name}'", suggest_option(name, known) or help
             )
         if isinstance(error, CoercionError) and token is not None and token.keyword:
             kind = _kind(error.target_type)
@@ -170,13 +166,6 @@ class Flags:
             name = error.keyword or error.argument.name
             return FlagError(f"{name} must have a value", help)
         return FlagError(str(error).removesuffix("."), help)
-
-
-def suggestion(option: str, known: Iterable[str]) -> str:
-    """Return ``Did you mean '--x'?``; empty if no known option is similar."""
-    words = {name.lstrip("-"): name for name in known if name.startswith("--")}
-    found = closest(option.lstrip("-"), words)
-    return f"Did you mean '{words[found]}'?" if found else ""
 
 
 def _console() -> Console:

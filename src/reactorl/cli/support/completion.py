@@ -95,8 +95,7 @@ def files(*suffixes: str) -> Completer:
     """Return a completer for directories and files with one of the suffixes."""
 
     def found(prefix: str, **_: object) -> Iterator[str]:
-        folder, _, begun = prefix.rpartition("/")
-        head = f"{folder}/" if "/" in prefix else ""
+        head, begun = prefix[: prefix.rfind("/") + 1], prefix[prefix.rfind("/") + 1 :]
         for path in sorted(Path(head or ".").expanduser().glob("*")):
             if not path.name.startswith(begun or path.name.lstrip(".")):
                 continue

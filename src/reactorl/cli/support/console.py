@@ -1,121 +1,163 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Colours for people: what is said is plain text, painted only on a terminal.
+"""Output for people: styled by Rich on a terminal, plain text everywhere else.
 
-Messages are made as plain text everywhere. Their parts are known by how they are
-written (``place: error: what``, ``help: ...``, a caret below a line of source), so the
-painting is done here, once, for all commands. Without the colours the text is the same.
+A message is a sequence of parts. A part is a string, or a string with a Rich style, so
+styles are given where a message is made. Without Rich, in a file, in a pipe, with
+``NO_COLOR`` or ``TERM=dumb`` the parts are printed as they are.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import sys
-from typing import TYPE_CHECKING, TextIO
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, TextIO, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-STYLES = {
-    "bold": "1",
-    "dim": "2",
-    "red": "31",
-    "green": "32",
-    "yellow": "33",
-    "cyan": "36",
-    "bold red": "1;31",
-    "bold green": "1;32",
-    "bold yellow": "1;33",
-}
+    from rich.console import Console
 
-_SEVERITY = {"error": "bold red", "warning": "bold yellow", "note": "cyan"}
-_HEAD = re.compile(r"(?P<where>\S.*?: )?(?P<how>error|warning|note): (?P<what>.*)")
-_PLACE = re.compile(r"(?P<where>\S[^:]*(?::\d+)+): (?P<what>.*)")
-_HELP = re.compile(r"(?P<pad> +)help: (?P<what>.*)")
-_SOURCE = re.compile(r"(?P<margin> +\d* \| )(?P<text>.*)")
-_CARET = re.compile(r"\s*\^+")
-_RAISED = re.compile(r"(?P<kind>[\w.]+(?:Error|Exception|Failure))(?P<rest>: .*)?")
-_FRAME = re.compile(r'(?P<pad> +File )(?P<place>".*", line \d+)(?P<rest>.*)')
+Part: TypeAlias = "str | tuple[str, str]"
+"""Text, or text and its Rich style."""
 
 
 class _Detail:
-    """How much to say of an error; chosen once for each command."""
+    """Whether errors are shown with all details; set once for each command."""
 
     debug = False
 
 
 def set_debug(*, on: bool) -> None:
-    """Choose whether errors are said in full."""
+    """Choose whether errors are shown with all details."""
     _Detail.debug = on
 
 
 def debugging() -> bool:
-    """Return whether errors are said in full."""
+    """Return whether errors are shown with all details."""
     return _Detail.debug
 
 
-def coloured(stream: TextIO, environ: Mapping[str, str] = os.environ) -> bool:
-    """Return whether colours are wanted there: by people, at a terminal that has them.
+def is_styled(stream: TextIO, environ: Mapping[str, str] = os.environ) -> bool:
+    """Return whether text on a stream has styles.
 
-    ``NO_COLOR`` (no-color.org) counts more than all else, ``FORCE_COLOR`` more than
-    what the stream is.
+    ``NO_COLOR`` (no-color.org) takes precedence over ``FORCE_COLOR``, which takes
+    precedence over the kind of stream.
     """
     if environ.get("NO_COLOR"):
         return False
-    if environ.get("FORCE_COLOR"):
-        return True
+    capable = is_terminal(stream) and environ.get("TERM") != "dumb"
+    wanted = capable or bool(environ.get("FORCE_COLOR"))
+    return wanted and find_spec("rich") is not None
+
+
+def is_terminal(stream: TextIO) -> bool:
+    """Return whether a stream is a terminal; a closed one is not."""
     try:
-        return stream.isatty() and environ.get("TERM") != "dumb"
-    except ValueError:  # closed
+        return stream.isatty()
+    except ValueError:
         return False
 
 
-def paint(text: str, style: str) -> str:
-    """Return the text in a style."""
-    return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if text else ""
+def say(*parts: Part, stream: TextIO | None = None) -> None:
+    """Print a message, without a newline at its end, after all earlier output.
 
-
-def say(text: str, stream: TextIO | None = None) -> None:
-    """Print a message, without a newline of its own; painted if that is wanted.
-
-    What else was printed comes first.
+    Args:
+        parts: The parts of the message.
+        stream: Where to print it; stderr if it is not given.
     """
     stream = sys.stderr if stream is None else stream
     sys.stdout.flush()
-    print(painted(text) if coloured(stream) else text, file=stream, end="", flush=True)
+    if is_styled(stream):
+        from rich.text import Text
+
+        pieces = [p if isinstance(p, tuple) else (p, "") for p in parts]
+        styled = Text.assemble(*((printable(text), style) for text, style in pieces))
+        _console(stream).print(styled, end="", soft_wrap=True)
+    else:
+        text = plain(parts)
+        stream.write(printable(text) if is_terminal(stream) else text)
+    stream.flush()
 
 
-def painted(text: str) -> str:
-    """Return a message with its parts in colours, line by line."""
-    return "\n".join(_painted(_harmless(line)) for line in text.split("\n"))
+def plain(parts: Sequence[Part]) -> str:
+    """Return a message without its styles."""
+    return "".join(part if isinstance(part, str) else part[0] for part in parts)
 
 
-def _painted(line: str) -> str:
-    if found := _FRAME.fullmatch(line):
-        return found["pad"] + paint(found["place"], "cyan") + found["rest"]
-    if found := _RAISED.fullmatch(line):
-        return paint(found["kind"], "bold red") + (found["rest"] or "")
-    if found := _HELP.fullmatch(line):
-        return f"{found['pad']}{paint('help:', 'bold green')} {found['what']}"
-    if found := _SOURCE.fullmatch(line):
-        text = found["text"]
-        shown = paint(text, "bold red") if _CARET.fullmatch(text) else text
-        return paint(found["margin"], "dim") + shown
-    if found := _HEAD.fullmatch(line):
-        where, how = found["where"] or "", found["how"]
-        return (
-            paint(where, "bold")
-            + paint(f"{how}:", _SEVERITY[how])
-            + " "
-            + paint(found["what"], "bold")
-        )
-    if found := _PLACE.fullmatch(line):
-        return f"{paint(found['where'] + ':', 'bold')} {found['what']}"
-    return line
-
-
-def _harmless(line: str) -> str:
-    """Return the line without characters that a terminal would obey."""
+def printable(text: str) -> str:
+    """Return text without control characters, which a terminal would obey."""
     return "".join(
-        c if c.isprintable() or c == "\t" else "\N{REPLACEMENT CHARACTER}" for c in line
+        c if c.isprintable() or c in "\t\n" else "\N{REPLACEMENT CHARACTER}"
+        for c in text
     )
+
+
+def _console(stream: TextIO) -> Console:
+    from rich.console import Console
+
+    return Console(file=stream, force_terminal=True, highlight=False, emoji=False)
+
+
+# -- tables ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows with a title and a header, and notes below them.
+
+    The first column is aligned to the left, the others to the right.
+    """
+
+    title: str
+    head: tuple[str, ...] = ()
+    rows: Sequence[tuple[str, ...]] = ()
+    notes: Sequence[str] = ()
+
+
+def show_tables(tables: Sequence[Table]) -> None:
+    """Print tables to stdout, with an empty line between them."""
+    if is_styled(sys.stdout):
+        _show_rich(tables)
+    else:
+        print("\n\n".join(plain_table(table) for table in tables))
+
+
+def plain_table(table: Table) -> str:
+    """Return a table as aligned plain text."""
+    lines = [_cell(table.title)]
+    if table.rows:
+        rows = [table.head, *(tuple(map(_cell, row)) for row in table.rows)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        for row in rows:
+            rest = zip(row[1:], widths[1:], strict=True)
+            line = f"  {row[0]:<{widths[0]}}" + "".join(f"  {t:>{w}}" for t, w in rest)
+            lines.append(line.rstrip())
+    lines += [f"  {_cell(note)}" for note in table.notes]
+    return "\n".join(lines)
+
+
+def _cell(text: str) -> str:
+    return printable(text).replace("\n", " ").replace("\t", " ")
+
+
+def _show_rich(tables: Sequence[Table]) -> None:
+    from rich import box
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    console = _console(sys.stdout)
+    for number, table in enumerate(tables):
+        if number:
+            console.print()
+        console.print(Text(_cell(table.title), style="bold"))
+        if table.rows:
+            drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+            for k, name in enumerate(table.head):
+                drawn.add_column(Text(name), justify="right" if k else "left")
+            for row in table.rows:
+                drawn.add_row(*(Text(_cell(cell)) for cell in row))
+            console.print(drawn)
+        for note in table.notes:
+            console.print(Text(f"  {_cell(note)}"))

@@ -1,173 +1,193 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How every command says what went wrong: short, or with ``--debug`` everything.
+"""How every command prints an error: short, or with ``--debug`` all of it.
 
-Short is what, where, and the way out::
+Errors are ``Diagnostic`` values until they are printed here. The short form is the
+fact, its position and the remedy::
 
-    reactorl: error: there is no algorithm 'dqm'
+    reactorl: error: unknown algorithm 'dqm'
       help: Did you mean 'dqn'?
 
-and for exceptions of bodies the traceback of the user's own files, and where it was.
-With ``--debug`` the whole traceback and the error's fields come before that.
+For an exception in a body it is the traceback in the user's own files, and the
+reaction. With ``--debug`` the whole traceback and the fields of the error precede it.
 """
 
 from __future__ import annotations
 
 import sys
 import traceback
+from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import reactorl
 from reactorl.cli.support.console import debugging, say
-from reactorl.errors import (
-    AccessError,
-    ReactionError,
-    ReactorlError,
-    SharedValueError,
-)
+from reactorl.cli.support.streams import stdout_is_broken
+from reactorl.diagnostics import Diagnostic, Severity
+from reactorl.errors import AccessError, ReactionError, ReactorlError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from reactorl.lf.diagnostics import Report
+    from reactorl.cli.support.console import Part
 
-_OTHERS = (str(Path(reactorl.__file__).parent), "<frozen importlib")
-_SHOWN: list[BaseException] = []  # in full; the last one
+_STYLES = {
+    "where": "bold",
+    "error": "bold red",
+    "warning": "bold yellow",
+    "note": "cyan",
+    "what": "bold",
+    "source": "dim",
+    "caret": "bold red",
+    "help": "bold green",
+}
+"""Styles of the parts of a diagnostic, by their role."""
+_LF_REMEDIES = {
+    "shared-value": "Change a copy, or declare the input mutable: 'mutable input' "
+    "gives each reaction a copy of its own.",
+}
+"""Remedies in terms of LF, by the code of a diagnostic."""
+_HIDDEN = (str(Path(reactorl.__file__).parent), "<frozen importlib")
+_DETAILED: list[BaseException] = []  # the last error that was printed in full
 REPORT = (
-    "This is a mistake in reactorl or in what it uses. 'reactorl --debug ...' shows "
-    "where; please report that together with what 'reactorl doctor' says."
+    "This is a defect in reactorl or in a library it uses. 'reactorl --debug ...' "
+    "shows the traceback; please report it with the output of 'reactorl doctor'."
 )
 
 
 def fail(
-    what: object, status: int = 2, *, help: str = "", prog: str = "reactorl"
+    what: ReactorlError | Diagnostic | str,
+    status: int = 2,
+    *,
+    help: str = "",
+    prog: str = "reactorl",
 ) -> int:
-    """Say what is wrong, in one message; return the exit status.
+    """Print an error; return the exit status.
 
     Args:
-        what: An error, which knows the way out, or the fact.
+        what: The error, or only the fact.
         status: The exit status.
-        help: The way out, if the fact alone is given.
+        help: The remedy, if only the fact is given.
         prog: The command that failed.
+
+    Raises:
+        BrokenPipeError: It is the error that is being handled. The reader of stdout
+            has ended, which is not an error of the command.
     """
-    say(_in_full(what) + message(what, help, prog))
+    error = sys.exception()
+    if isinstance(error, BrokenPipeError) and stdout_is_broken():
+        raise error
+    if isinstance(what, ReactorlError):
+        found = what.diagnostic
+    else:
+        found = Diagnostic(what, remedy=help) if isinstance(what, str) else what
+    show(getattr(what, "diagnostics", ()))  # of all files, if it is an LfError
+    if found.where is not None:
+        found = replace(found, what=f"{found.where}: {found.what}", where=None)
+    head = (f"{prog}: ", _STYLES["where"])
+    say(*_details(what), head, *rendered(found), "\n")
     return status
 
 
 def fail_unexpectedly(error: BaseException) -> int:
-    """Say that something happened that no command expects; return the exit status."""
+    """Print an error that the command does not handle; return the exit status."""
     if isinstance(error, ReactorlError):
-        say(explain(error))
+        say(*explained(error))
         return 1
     if isinstance(error, OSError) and error.strerror:
         name = "" if error.filename is None else f"{error.filename}: "
         return fail(f"{name}{error.strerror.lower()}", 1)
     frame = traceback.extract_tb(error.__traceback__)[-1]
-    place = f"{frame.filename}:{frame.lineno}"
-    said = f"{type(error).__name__}: {error}".rstrip(": ")
-    return fail(f"{said} ({place})", 1, help=REPORT)
+    text = f"{type(error).__name__}: {error}".rstrip(": ")
+    return fail(f"{text} ({frame.filename}:{frame.lineno})", 1, help=REPORT)
 
 
-def message(what: object, help: str = "", prog: str = "reactorl") -> str:
-    """Return the short form: the fact, and below it the way out."""
-    text = str(what).rstrip("\n")
-    remedy = getattr(what, "remedy", "") if isinstance(what, ReactorlError) else ""
-    if remedy and text.endswith(remedy):
-        text, help = text.removesuffix(remedy).rstrip(), remedy
-    fact, *more = text.split("\n")
-    if help:
-        fact = fact if more else fact.removesuffix(".")
-        more.append(f"  help: {help}")
-    return "\n".join([f"{prog}: error: {fact}", *more, ""])
+def missing(packages: Sequence[str], command: str) -> Diagnostic | None:
+    """Return an error if packages that a command requires are not installed."""
+    absent = [name for name in packages if find_spec(name) is None]
+    if not absent:
+        return None
+    what = f"'reactorl {command}' requires packages that are not installed: "
+    remedy = "Install them: pip install 'reactorl[train]'"
+    return Diagnostic(what + ", ".join(absent), remedy=remedy)
 
 
-def show(report: Report, level: str = "warn") -> None:
-    """Say everything that was found in ``.lf`` files, each with an empty line after it.
+def show(diagnostics: Iterable[Diagnostic], level: str = "warn") -> None:
+    """Print diagnostics, each with an empty line after it.
 
     Args:
-        report: What was found.
-        level: With "error", warnings are not said.
+        diagnostics: The diagnostics, in order.
+        level: With "error", warnings are not printed.
     """
-    for diagnostic in report.in_order():
-        if diagnostic.severity == "error" or level != "error":
-            say(f"{diagnostic.render()}\n\n")
+    for diagnostic in diagnostics:
+        if diagnostic.severity is Severity.ERROR or level != "error":
+            say(*rendered(diagnostic), "\n\n")
 
 
-def explain(error: BaseException) -> str:
-    """Return what happened in a program, without the frames of this package.
+def rendered(diagnostic: Diagnostic) -> Iterator[Part]:
+    """Yield the text of a diagnostic, with styles."""
+    for text, role in diagnostic.parts():
+        yield text, _STYLES.get(role, "")
 
-    Who leaves a debugger knows what happened.
+
+def explained(error: BaseException) -> Iterator[Part]:
+    """Yield the description of an error in a program, without frames of this package.
+
+    It is empty when the user has quit a debugger.
     """
     debugger = sys.modules.get("bdb")
     if debugger is not None and isinstance(error.__cause__ or error, debugger.BdbQuit):
-        return ""
-    return _in_full(error) + _explained(error)
-
-
-def _explained(error: BaseException) -> str:
+        return
+    yield from _details(error)
     if isinstance(error, ReactionError) and error.__cause__ is not None:
-        what = f"reaction {error.reaction} failed at {_tag(error)}"
-        return _trace(error.__cause__) + f"{error.where}: {what}\n"
+        yield from _traceback(error.__cause__)
+        yield f"{error.where}: ", _STYLES["where"]
+        yield f"reaction {error.reaction} failed at elapsed tag {error.tag}\n"
+    elif isinstance(error, ReactorlError):
+        yield from rendered(_in_lf(error))
+        yield "\n"
+        yield from (f"{note}\n" for note in getattr(error, "__notes__", ()))
+    else:
+        yield from _traceback(error)
+
+
+def _in_lf(error: ReactorlError) -> Diagnostic:
+    """Return an error of a run with a remedy in terms of LF."""
+    found = error.diagnostic
     if isinstance(error, AccessError):
-        return _access(error)
-    if isinstance(error, ReactorlError):
-        notes = "".join(f"{note}\n" for note in getattr(error, "__notes__", ()))
-        return _fault(error) + notes
-    return _trace(error)
+        return replace(found, remedy=f"{error.fix[:1].upper()}{error.fix[1:]}.")
+    return replace(found, remedy=_LF_REMEDIES.get(found.code, found.remedy))
 
 
-def _tag(error: ReactionError) -> str:
-    return f"elapsed tag {error.tag}"
-
-
-def _access(error: AccessError) -> str:
-    fix = error.fix.split(": @reaction")[0]
-    return (
-        f"{error.where}: reaction {error.reaction} {error.access} {error.element}, "
-        f"which its signature does not allow\n  help: {fix}\n"
-    )
-
-
-def _fault(error: ReactorlError) -> str:
-    if not isinstance(error, SharedValueError):
-        return f"{error}\n"
-    return (
-        f"{error.where}: {error.what}\n  help: Change a copy, or declare the input "
-        "mutable: 'mutable input' gives each reaction a copy of its own.\n"
-    )
-
-
-def _trace(error: BaseException) -> str:
+def _traceback(error: BaseException) -> Iterator[Part]:
     shown = traceback.TracebackException.from_exception(error)
-    _without_ours(shown)
-    return "".join(shown.format())
+    raised = set(_hide_frames(shown))
+    for text in shown.format():
+        yield (text, _STYLES["error"]) if text in raised else text
 
 
-def _without_ours(shown: traceback.TracebackException) -> None:
+def _hide_frames(shown: traceback.TracebackException) -> Iterator[str]:
+    """Remove frames of this package; yield the lines that name the exceptions."""
     shown.stack = traceback.StackSummary.from_list(
-        [frame for frame in shown.stack if not frame.filename.startswith(_OTHERS)]
+        [frame for frame in shown.stack if not frame.filename.startswith(_HIDDEN)]
     )
+    yield from shown.format_exception_only()
     for other in (shown.__cause__, shown.__context__):
         if other is not None:
-            _without_ours(other)
+            yield from _hide_frames(other)
 
 
-# -- with --debug --
-
-
-def _in_full(what: object) -> str:
-    """Return the traceback and the fields of an error, if that is wanted."""
+def _details(what: object) -> Iterator[str]:
+    """Yield the traceback and the fields of an error, with ``--debug``."""
     error = what if isinstance(what, BaseException) else sys.exception()
-    if not debugging() or error is None or error in _SHOWN:
-        return ""
-    _SHOWN[:] = [error]
-    return "".join([*traceback.format_exception(error), *_fields(error), "\n"])
-
-
-def _fields(error: BaseException) -> Iterator[str]:
+    if not debugging() or error is None or error in _DETAILED:
+        return
+    _DETAILED[:] = [error]
+    yield from traceback.format_exception(error)
     kind = type(error)
     fields = {k: v for k, v in vars(error).items() if not k.startswith("_")}
     if fields:
         yield f"fields of {kind.__module__}.{kind.__qualname__}:\n"
     for name, value in fields.items():
         yield f"  {name} = {value!r}\n"
+    yield "\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parser of all commands: argparse, with mistakes said as everything else is."""
+"""The parser of all commands: argparse with suggestions and our form of errors."""
 
 from __future__ import annotations
 
@@ -7,50 +7,53 @@ import argparse
 import sys
 from typing import Any, NoReturn
 
-from reactorl._util.suggestions import did_you_mean
-from reactorl.cli.support.console import say
+from reactorl._util.suggestions import closest
 
 
 class Parser(argparse.ArgumentParser):
-    """Says mistakes in colours on a terminal, and what was probably meant."""
+    """Prints a short usage line and suggests what was probably meant."""
 
     def __init__(self, **options: Any) -> None:  # noqa: ANN401
-        # What is short for an option today may be short for two tomorrow.
+        # An abbreviation that is unique today may be ambiguous tomorrow.
         options.setdefault("allow_abbrev", False)
         if sys.version_info >= (3, 14):
             options.setdefault("color", False)  # the same help on every Python
         super().__init__(**options)
 
     def error(self, message: str) -> NoReturn:
-        """End with status 2."""
+        """Print an error of argparse, and exit with status 2."""
         self.fail(message)
 
     def fail(self, what: str, help: str = "") -> NoReturn:
-        """Say how the command is used, and what is wrong; end with status 2."""
-        advice = f"  help: {help}\n" if help else ""
-        say(f"{self._short_usage()}{self.prog}: error: {what}\n{advice}")
-        self.exit(2)
+        """Print the usage and an error, and exit with status 2."""
+        from reactorl.cli.support.console import say
+        from reactorl.cli.support.errors import fail
 
-    def _short_usage(self) -> str:
-        """Return how the command is used, without its many options."""
-        if self.usage is not None:
-            return self.format_usage()
-        formatter = self._get_formatter()
-        positional = [a for a in self._actions if not a.option_strings]
-        formatter.add_usage(None, positional, [])
-        usage = formatter.format_help()
-        return usage.replace(self.prog, f"{self.prog} [options]", 1)
+        say(self._short_usage())
+        self.exit(fail(what, help=help, prog=self.prog))
 
     def refuse(self, unknown: list[str]) -> NoReturn:
-        """End because of arguments that mean nothing here."""
+        """Exit because of arguments that the command does not have."""
         first = unknown[0]
         if not first.startswith("-"):
-            self.fail(f"there is an argument too many: '{first}'")
+            self.fail(f"unexpected argument '{first}'")
         name = first.partition("=")[0]
-        close = did_you_mean(name, (o for o in self.options() if len(o) > 2))
-        help = close or f"'{self.prog} --help' lists the options."
-        self.fail(f"there is no option '{name}'", help)
+        known = [o for action in self._actions for o in action.option_strings]
+        otherwise = f"'{self.prog} --help' lists the options."
+        self.fail(f"unknown option '{name}'", suggest_option(name, known) or otherwise)
 
-    def options(self) -> list[str]:
-        """Return all options there are, as they are written."""
-        return [o for action in self._actions for o in action.option_strings]
+    def _short_usage(self) -> str:
+        """Return the usage line with ``[options]`` in place of each option."""
+        if self.usage is not None:
+            return self.format_usage()
+        formatter = self.formatter_class(prog=f"{self.prog} [options]")
+        positional = [a for a in self._actions if not a.option_strings]
+        formatter.add_usage(None, positional, [])
+        return formatter.format_help()
+
+
+def suggest_option(option: str, known: list[str]) -> str:
+    """Return ``Did you mean '--x'?``; empty if no known long option is similar."""
+    words = {name.lstrip("-"): name for name in known if name.startswith("--")}
+    found = closest(option.lstrip("-"), words)
+    return f"Did you mean '{words[found]}'?" if found else ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The options of ``reactorl run``: LF's own, in its forms, and a few of ours."""
+"""The options of ``reactorl run``: those of LF's runtime, and our own."""
 
 from __future__ import annotations
 
@@ -19,74 +19,75 @@ _MOST_WORKERS = 1024
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options, and the file's name."""
+    """Add the options and the file."""
     parser.add_argument("file", type=Path, metavar="FILE.lf", help="the program")
-    lf = parser.add_argument_group("options of LF's runtime")
+    lf = parser.add_argument_group("options of the LF runtime")
     switch: Any = {"nargs": "?", "const": True, "type": _truth, "metavar": "true|false"}
     time: Any = {"type": _time, "metavar": "'N UNIT'"}
     lf.add_argument("-f", "--fast", help="do not wait for physical time", **switch)
     lf.add_argument(
-        "-o", "--timeout", help="logical time at which to end, e.g. 5 s", **time
+        "-o", "--timeout", help="logical time at which the run ends, e.g. 5 s", **time
     )
-    lf.add_argument("-k", "--keepalive", help="wait when no event is left", **switch)
+    lf.add_argument(
+        "-k", "--keepalive", help="keep running when the event queue is empty", **switch
+    )
     lf.add_argument(
         "-w",
         "--workers",
         type=_count,
         metavar="N",
-        help="threads; 0: one per core, the default",
+        help="number of threads; 0: one per core (default: 0)",
     )
     lf.add_argument(
         "-m",
         "--start-time-multiple",
-        help="round the start time up to a multiple",
+        help="round the start time up to a multiple of this",
         **time,
     )
-    lf.add_argument("-i", "--id", metavar="ID", help="the federation's identifier")
-    lf.add_argument("-r", "--rti", metavar="HOST:PORT", help="has no effect here")
+    lf.add_argument("-i", "--id", metavar="ID", help="identifier of the federation")
+    lf.add_argument("-r", "--rti", metavar="HOST:PORT", help="accepted and ignored")
     lf.add_argument(
         "-l",
         "--logging",
         type=str.lower,
         choices=LEVELS,
-        help="how much to say on stderr (default: warn)",
+        help="least severity that is printed to stderr (default: warn)",
     )
     ours = parser.add_argument_group("further options")
     ours.add_argument(
-        "--seed", type=int, metavar="N", help="where random numbers begin (default: 0)"
+        "--seed", type=int, metavar="N", help="seed of all random numbers (default: 0)"
     )
     ours.add_argument(
         "--trace",
         type=_new_file,
         metavar="FILE",
-        help="write what happened to a file, for 'reactorl diff' and 'reactorl trace'; "
-        "after an exception, what happened until then",
+        help="write a trace of all events to a file, for 'reactorl diff' and 'reactorl "
+        "trace'; after an exception it ends there",
     )
     ours.add_argument(
         "--timing",
         type=_new_file,
         metavar="FILE",
-        help="measure how long reactions take and write it to a file, for 'reactorl "
-        "trace'; it may be the file of --trace, which then has both",
+        help="write execution times of reactions to a file, for 'reactorl trace'; with "
+        "the file of --trace, that file has both",
     )
     ours.add_argument(
         "--dashboard",
         action="store_true",
-        help="serve a page that shows the run, for this machine only; the link is said "
-        "on stderr",
+        help="serve a live page of the run on localhost; its link is printed to stderr",
     )
     ours.add_argument(
         "--check",
         action="store_true",
-        help="find values that are changed after they were sent; slow",
+        help="detect values that are modified after they were sent (slow)",
     )
 
 
 def normalised(args: Sequence[str]) -> list[str]:
-    """Return the same arguments, each option with its value in one.
+    """Return the arguments with each option and its value joined by ``=``.
 
     LF writes a time as two words, ``--timeout 5 s``, and a switch with or without a
-    word. What follows, such as the file's name, must not be taken for a part of it.
+    value. Joined, the word that follows, such as the file, is not taken for a value.
     """
     found: list[str] = []
     waiting = list(reversed(args))
@@ -109,28 +110,28 @@ def normalised(args: Sequence[str]) -> list[str]:
 
 
 def _is_unit(word: str, *, of: str) -> bool:
-    from reactorl.lf.parse.time_units import UNITS
+    from reactorl.lf import TIME_UNITS
 
-    # After a number that needs a unit, a word is meant as one, though wrong.
+    # After a number that needs a unit, a word is taken for one, to report it.
     return of.isdecimal() and (
-        word in UNITS or (word.isalpha() and of.strip("0") != "")
+        word in TIME_UNITS or (word.isalpha() and of.strip("0") != "")
     )
 
 
-# -- kinds of values --
+# -- types of values --
 
 
 def _truth(text: str) -> bool:
     try:
         return _TRUTH[text.lower()]
     except KeyError:
-        msg = f"'{text}' is neither true nor false"
+        msg = f"must be true or false, got '{text}'"
         raise argparse.ArgumentTypeError(msg) from None
 
 
 def _count(text: str) -> int:
     if not _is_number(text) or int(text) > _MOST_WORKERS:
-        msg = f"'{text}' is not a number from 0 to {_MOST_WORKERS}"
+        msg = f"must be an integer from 0 to {_MOST_WORKERS}, got '{text}'"
         raise argparse.ArgumentTypeError(msg)
     return int(text)
 
@@ -142,29 +143,29 @@ def _is_number(text: str) -> bool:
 def _new_file(text: str) -> Path:
     path = Path(text)
     if path.is_dir():
-        msg = f"'{text}' is a directory"
+        msg = f"must be a file, got the directory '{text}'"
         raise argparse.ArgumentTypeError(msg)
     if not path.parent.is_dir():
-        msg = f"there is no directory '{path.parent}'"
+        msg = f"directory '{path.parent}' does not exist"
         raise argparse.ArgumentTypeError(msg)
     return path
 
 
 def _time(text: str) -> int:
     from reactorl._util.suggestions import did_you_mean
-    from reactorl.lf.parse.time_units import UNITS
+    from reactorl.lf import TIME_UNITS
 
     written = text.strip()
     digits = written[: len(written) - len(written.lstrip("0123456789"))]
     unit = written[len(digits) :].strip()
     advice = "Write for example: 5 s"
     if _is_number(digits):
-        nanoseconds = int(digits) * UNITS.get(unit, 1)
-        if unit in UNITS or (unit == "" and nanoseconds == 0):
+        nanoseconds = int(digits) * TIME_UNITS.get(unit, 1)
+        if unit in TIME_UNITS or (unit == "" and nanoseconds == 0):
             if nanoseconds <= _LONGEST:
                 return nanoseconds
             advice = "The longest is 2^63 - 1 nanoseconds, 292 years."
         elif unit:
-            advice = did_you_mean(unit, UNITS) or advice
-    msg = f"'{text}' is not a time. {advice}"
+            advice = did_you_mean(unit, TIME_UNITS) or advice
+    msg = f"must be a time, got '{text}'. {advice}"
     raise argparse.ArgumentTypeError(msg)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a TARGET on the command line means: a main reactor, wherever it comes from.
+"""Finds the main reactor that a TARGET on the command line denotes.
 
-``module:Class`` and ``file.py:Class`` are Python; of a ``file.py`` alone it is the one
-reactor that no other one contains. A ``.lf`` file has a main reactor, and of the
-directory of a training run it is the flow that was trained.
+``module:Class`` and ``file.py:Class`` name a Python class. For a ``file.py`` alone it
+is the one reactor that no other one contains, for a ``.lf`` file its main reactor, and
+for the directory of a training run the program of that training.
 """
 
 from __future__ import annotations
@@ -15,9 +15,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reactorl._decl.reactor import Reactor
-from reactorl._program.elaborate import sketch
-from reactorl._program.program import Program
+from reactorl import Program, Reactor, analyze
 from reactorl.errors import ReactorlError
 
 if TYPE_CHECKING:
@@ -27,7 +25,7 @@ FORMS = "module:Class, file.py:Class, file.py, file.lf, or the directory of a ru
 
 
 class TargetError(ReactorlError):
-    """There is no such program.
+    """The target does not denote a program.
 
     Attributes:
         what: The fact.
@@ -35,12 +33,8 @@ class TargetError(ReactorlError):
     """
 
     def __init__(self, what: str, remedy: str) -> None:
-        super().__init__(what, remedy)
-        self.what = what
-        self.remedy = remedy
-
-    def __str__(self) -> str:
-        return f"{self.what}. {self.remedy}"
+        super().__init__(what, remedy=remedy)
+        self.args = (what, remedy)
 
 
 @dataclass(frozen=True)
@@ -53,13 +47,13 @@ class Target:
 
 
 def find_target(text: str) -> Target:
-    """Return what a TARGET stands for.
+    """Return the main reactor that a TARGET denotes.
 
     Python files and modules are imported; preambles of ``.lf`` files are executed.
 
     Raises:
-        TargetError: There is nothing of that name, or it is no program.
-        ReactorlError: It is wrong in itself; its subclasses say how.
+        TargetError: The name does not exist, or is not a program.
+        ReactorlError: The program has errors.
     """
     path = Path(text)
     if path.is_dir():
@@ -71,8 +65,8 @@ def find_target(text: str) -> Target:
         return _only(module, text)
     place, colon, name = text.rpartition(":")
     if not colon or not place or not name:
-        msg = f"there is no program '{text}'"
-        raise TargetError(msg, f"Name one as {FORMS}.")
+        msg = f"program '{text}' does not exist"
+        raise TargetError(msg, f"Write {FORMS}.")
     file = Path(place)
     module = _from_file(file) if file.suffix == ".py" else _from_name(place, text)
     found: Any = module
@@ -95,7 +89,7 @@ def _main(found: Any, text: str) -> type[Reactor] | Reactor | Program:  # noqa: 
         made = make()
         if isinstance(made, Reactor):
             return made
-    msg = f"'{text}' is of type {type(found).__name__}"
+    msg = f"target must be a reactor, got '{text}' of type {type(found).__name__}"
     raise TargetError(msg, "Name a reactor class, a reactor, a program or a flow.")
 
 
@@ -111,18 +105,18 @@ def _from_name(name: str, text: str) -> ModuleType:
     except ModuleNotFoundError as error:
         whole = error.name is not None and f"{name}.".startswith(f"{error.name}.")
         if not whole:
-            raise  # something that the module needs is missing
-        msg = f"there is no module '{name}' for '{text}'"
-        raise TargetError(msg, f"Name a program as {FORMS}.") from None
+            raise  # a module that it imports is missing
+        msg = f"module '{name}' of '{text}' does not exist"
+        raise TargetError(msg, f"Write {FORMS}.") from None
 
 
 def _from_file(path: Path) -> ModuleType:
     if not path.is_file():
-        msg = f"there is no file '{path}'"
-        raise TargetError(msg, f"Name a program as {FORMS}.")
+        msg = f"file '{path}' does not exist"
+        raise TargetError(msg, f"Write {FORMS}.")
     directory = str(path.resolve().parent)
     if directory not in sys.path:
-        sys.path.insert(0, directory)  # as if it were run
+        sys.path.insert(0, directory)  # as Python does for a script
     name = path.stem if path.stem not in sys.modules else f"_target_{path.stem}"
     spec = spec_from_file_location(name, path.resolve())
     assert spec is not None
@@ -145,18 +139,17 @@ def _reactors(module: ModuleType) -> dict[str, type[Reactor]]:
 
 
 def _only(module: ModuleType, text: str) -> Target:
-    """Return the one reactor of a file that no other one of it contains."""
+    """Return the one reactor of a file that no other reactor of it contains."""
     known = _reactors(module)
     if not known:
-        msg = f"'{text}' has no reactors"
-        raise TargetError(msg, f"Name a program as {FORMS}.")
+        msg = f"'{text}' defines no reactors"
+        raise TargetError(msg, f"Write {FORMS}.")
     inner: set[type] = set()
     whole = []
     for name, cls in known.items():
-        try:
-            program, _ = sketch(cls)
-        except ReactorlError:
-            continue  # it needs parameters, say, so it is no main reactor
+        program = analyze(cls).program
+        if program is None:
+            continue  # it needs parameters, for example: it is not a main reactor
         inner.update(node.cls for node in program.reactors[1:])
         whole.append(name)
     mains = [name for name in whole if known[name] not in inner]
@@ -166,23 +159,23 @@ def _only(module: ModuleType, text: str) -> Target:
     if len(mains) == 1:
         return Target(known[mains[0]], mains[0])
     names = mains or list(known)
-    which = "several main reactors" if mains else "no reactor that can be main"
+    which = "several main reactors" if mains else "no reactor that can be the main one"
     msg = f"'{text}' has {which}: {', '.join(names)}"
     raise TargetError(
         msg,
-        f"Say which one: {text}:{names[0]}",
+        f"Name one of them: {text}:{names[0]}",
     )
 
 
-# -- everything else ------------------------------------------------------------------
+# -- LF files and training runs -------------------------------------------------------
 
 
 def _lf(path: Path) -> Target:
-    from reactorl.lf.loader import load
+    from reactorl.lf import load
 
     if not path.is_file():
-        msg = f"there is no file '{path}'"
-        raise TargetError(msg, f"Name a program as {FORMS}.")
+        msg = f"file '{path}' does not exist"
+        raise TargetError(msg, f"Write {FORMS}.")
     main = load(path).main
     if main is None:
         msg = f"'{path}' has no main reactor"
@@ -195,15 +188,14 @@ def _lf(path: Path) -> Target:
 
 def _run(path: Path) -> Target:
     from reactorl.cli.commands.train import NEEDED, import_from_here
-    from reactorl.cli.support.needs import missing
+    from reactorl.cli.support.errors import missing
 
     if not (path / "config.json").is_file():
-        msg = f"'{path}' is no directory of a run"
-        raise TargetError(msg, "'reactorl runs' lists the runs there are.")
+        msg = f"'{path}' is not the directory of a training run"
+        raise TargetError(msg, "'reactorl runs' lists the runs.")
     lacking = missing(NEEDED, "graph")
-    if lacking:
-        what, _, remedy = lacking.partition("\n  help: ")
-        raise TargetError(what, remedy)
+    if lacking is not None:
+        raise TargetError(lacking.what, lacking.remedy)
     from reactorl.rl import RunDirectory, task_of
 
     import_from_here()

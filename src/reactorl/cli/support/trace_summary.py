@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ``reactorl trace`` says about a run, as tables."""
+"""The summary of a trace, as tables, for ``reactorl trace``."""
 
 from __future__ import annotations
 
@@ -7,29 +7,27 @@ import re
 from typing import TYPE_CHECKING
 
 from reactorl._util.formatting import format_nanoseconds
-from reactorl.cli.support.tables import Table
-from reactorl.trace.counts import count
-from reactorl.trace.critical import critical_path
+from reactorl.cli.support.console import Table
+from reactorl.trace import count, critical_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from reactorl.trace import SavedTrace, Timing
-    from reactorl.trace.timing import ReactionTiming
+    from reactorl.trace import ReactionTiming, SavedTrace, Timing
 
 _MEMBER = re.compile(r"\[\d+\]")
 _CHAIN = 12
-"""How many steps of a chain are shown."""
+"""Maximum number of shown steps of a chain."""
 
 
 def summary(saved: SavedTrace, name: str, *, most: int, members: bool) -> list[Table]:
-    """Return everything that can be said.
+    """Return the summary of a trace.
 
     Args:
         saved: The trace, with times or without.
-        name: What the file is called.
-        most: How many rows a table has at most.
-        members: Whether the members of banks have rows of their own.
+        name: The name of the file.
+        most: Maximum number of rows in a table.
+        members: Whether each member of a bank has a row of its own.
     """
     tables = [_overview(saved, name)]
     if saved.timing is None:
@@ -41,16 +39,16 @@ def summary(saved: SavedTrace, name: str, *, most: int, members: bool) -> list[T
     return tables
 
 
-HOW = "This file has none. Run again with '--timing FILE', or run(..., timing=True)."
+HOW = "Not recorded. Run again with '--timing FILE', or run(..., timing=True)."
 
 
 def _overview(saved: SavedTrace, name: str) -> Table:
     rows = []
     if saved.kept:
         counts = count(saved.trace)
-        end = "nothing happened" if counts.last is None else f"ended at {counts.last}"
+        end = "no events" if counts.last is None else f"ended at {counts.last}"
         rows.append(f"{_many(counts.tags, 'tag')}, {end}")
-        dropped = f" ({counts.dropped:,} never to happen)" if counts.dropped else ""
+        dropped = f" ({counts.dropped:,} dropped)" if counts.dropped else ""
         rows.append(
             f"{_many(sum(counts.runs.values()), 'reaction')} run, at most "
             f"{counts.most:,} at one tag; {_many(counts.sets, 'port')} set, "
@@ -59,7 +57,7 @@ def _overview(saved: SavedTrace, name: str) -> Table:
         if counts.missed:
             rows.append(_many(sum(counts.missed.values()), "deadline") + " missed")
     else:
-        rows.append("measured times only; what happened was not kept")
+        rows.append("execution times only, no events")
     if saved.timing is not None:
         timing = saved.timing
         rows.append(
@@ -154,14 +152,14 @@ def _workers(timing: Timing) -> Table:
         (str(k), f"{w.runs:,}", format_nanoseconds(w.busy), f"{w.busy / span:.1%}")
         for k, w in enumerate(timing.workers)
     ]
-    note = "Busy: in bodies of reactions. The rest is waiting and scheduling."
-    return Table("workers", ("worker", "runs", "busy", "utilisation"), rows, [note])
+    note = "Busy is time in bodies of reactions; the rest is waiting and scheduling."
+    return Table("workers", ("worker", "runs", "busy", "utilization"), rows, [note])
 
 
 def _critical(timing: Timing, *, members: bool) -> Table:
     path = critical_path(timing)
     if path is None:
-        return Table("critical path", notes=["No invocation is known in detail."])
+        return Table("critical path", notes=["No single invocation was recorded."])
     names = timing.structure.reactions
     which = "all tags" if path.tags == timing.tags else f"the last {path.tags:,} tags"
     shares: dict[str, int] = {}
@@ -180,7 +178,7 @@ def _critical(timing: Timing, *, members: bool) -> Table:
     notes = [
         f"Of {which}: {format_nanoseconds(path.work)} of work, "
         f"{format_nanoseconds(path.length)} in longest chains.",
-        f"Any number of workers is at most {path.speed_up:.2f} times as fast as one.",
+        f"Upper bound of the speed-up by more workers: {path.speed_up:.2f}.",
         f"The longest chain, at {longest.tag}: {format_nanoseconds(longest.length)} of "
         f"{format_nanoseconds(longest.work)}:",
         *(f"  {step}" for step in steps),
@@ -201,7 +199,7 @@ def _late(timing: Timing, most: int) -> Table:
         key=lambda row: (-int(row[1].replace(",", "")), row[0]),
     )
     if timing.fast:
-        lag = "The run was fast: it did not wait for the clock, so there is no lag."
+        lag = "The run did not wait for the clock (fast), so there is no lag."
     else:
         mean = format_nanoseconds(timing.lag / timing.tags if timing.tags else 0)
         most_late = format_nanoseconds(timing.longest_lag)
@@ -211,7 +209,7 @@ def _late(timing: Timing, most: int) -> Table:
     return _cut(Table("lag and deadlines", head, rows, [lag, *none]), most)
 
 
-# -- words --
+# -- formatting --
 
 
 def _group(name: str, *, members: bool) -> str:
@@ -219,7 +217,7 @@ def _group(name: str, *, members: bool) -> str:
 
 
 def _counted(name: str, members: int) -> str:
-    return name if members == 1 else f"{name}, {members} of them"
+    return name if members == 1 else f"{name} ({members} members)"
 
 
 def _many(number: int, what: str) -> str:
@@ -231,7 +229,7 @@ def _or_dash(number: int) -> str:
 
 
 def _cut(table: Table, most: int) -> Table:
-    """Leave out what is too much, and say so."""
+    """Return the table with at most ``most`` rows, and a note on the others."""
     left = len(table.rows) - most
     if left <= 0:
         return table

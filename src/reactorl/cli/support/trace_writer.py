@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keeping the trace and the times of a run, however it ends."""
+"""Writes the trace and the times of a run when it ends, normally or not."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ if TYPE_CHECKING:
 
 
 class Tracepoints(Protocol):
-    """What a program noted itself."""
+    """Trace points that the bodies of a program recorded."""
 
     def save(self, path: Path) -> None:
-        """Write it."""
+        """Write them."""
 
 
-class Keeper:
-    """Writes what was asked for when a run has ended, well or by an exception.
+class TraceWriter:
+    """Writes the requested files when a run has ended, normally or by an exception.
 
     Args:
-        trace: Where what happened goes; None: nowhere.
-        timing: Where measured times go; may be the same file.
+        trace: File for the events; None: do not write them.
+        timing: File for execution times; may be the same file.
     """
 
     def __init__(self, trace: Path | None, timing: Path | None) -> None:
         self._trace = trace
         self._timing = timing
         self.failed = False
-        """Whether something could not be written, which was said."""
+        """Whether a file could not be written; the error was printed."""
 
-    def keep(self, ended: Result, tracepoints: Tracepoints | None = None) -> None:
+    def write(self, ended: Result, tracepoints: Tracepoints | None = None) -> None:
         """Write the files."""
         if self._trace is None and self._timing is None:
             return
@@ -50,5 +50,6 @@ class Keeper:
                     tracepoints.save(path.with_name(f"{path.name}.events.jsonl"))
             except OSError as error:
                 kind = "trace" if traced else "timing"
-                fail(f"the {kind} {path} cannot be written: {error.strerror}", 1)
+                reason = (error.strerror or str(error)).lower()
+                fail(f"writing the {kind} {path} failed: {reason}", 1)
                 self.failed = True

@@ -6,7 +6,8 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from reactorl.lf.diagnostics import Diagnostic, Report, Severity
+from reactorl.diagnostics import Diagnostic, Severity
+from reactorl.lf.diagnostics import Report, about_file
 from reactorl.lf.format.blocks import dedented
 from reactorl.lf.format.comments import Misaligned, attach
 from reactorl.lf.format.layout import lay_out
@@ -68,11 +69,10 @@ def _parse(source: Source, report: Report) -> syntax.File | None:
 
 
 def _fault(source: Source) -> Diagnostic:
-    return Diagnostic(
-        Severity.ERROR,
-        "formatting would change what this file says, so it stays as it is",
+    return about_file(
         source.path,
-        help="This is a fault of 'reactorl fmt'; please report it with the file.",
+        "formatting would change what this file says, so it stays as it is",
+        "This is a fault of 'reactorl fmt'; please report it with the file.",
     )
 
 

@@ -8,12 +8,14 @@ from bisect import bisect_left
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reactorl.lf.diagnostics import Diagnostic, Report, Severity, nearest
+from reactorl.diagnostics import Diagnostic, Severity
+from reactorl.lf.diagnostics import Report, nearest
 from reactorl.lf.link import packages
 from reactorl.lf.link.cycles import walk
 from reactorl.lf.link.program import ClassUnit, FileUnit
 from reactorl.lf.parse import syntax
-from reactorl.lf.source import read_source
+from reactorl.lf.places import position, span_of
+from reactorl.lf.source import UNOPENED, read_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,7 +79,7 @@ class Loader:
             return _other_target(source, target.name)  # all else would be noise
         for diagnostic in found.diagnostics:
             self._report.add(diagnostic)
-        told = [d.span for d in found.diagnostics if d.severity is Severity.ERROR]
+        told = [span_of(d) for d in found.diagnostics if d.severity is Severity.ERROR]
         unit = FileUnit(source, tree, told=frozenset(filter(None, told)))
         for reactor in tree.reactors:
             name = reactor.name.text if reactor.name else source.path.stem
@@ -169,11 +171,11 @@ class Loader:
                 unit.imports.append((clause, found))
             return True
         unit.lost.update((n.alias or n.name).text for n in clause.names)
-        if found.source is not None:  # it opened: the trouble is in there
+        if found.code != UNOPENED:  # the mistake is inside the file
             self._report.add(found)
         else:
             what = f"cannot import from {origin}: {found.what}"
-            self._report.error(unit.source, clause.origin.span, what, found.help)
+            self._report.error(unit.source, clause.origin.span, what, found.remedy)
         return False
 
     def _link(
@@ -263,7 +265,7 @@ def _other_target(source: Source, name: syntax.Name) -> Diagnostic:
     else:
         what = f"target '{name.text}' is not supported"
         advice = "Only the Python target can be run: write 'target Python'."
-    return Diagnostic(Severity.ERROR, what, source.path, source, name.span, advice)
+    return Diagnostic(what, position(source, name.span), advice)
 
 
 def beside(file: Path, text: str) -> Path:

@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from reactorl.lf.diagnostics import Severity
+from reactorl.diagnostics import Severity
 from reactorl.lf.parse import syntax
+from reactorl.lf.places import path_of, span_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,9 +43,10 @@ def prune_errors(linked: LinkedProgram, report: Report) -> bool:
     wrong: dict[Path, list[Span]] = {}
     for diagnostic in report.diagnostics:
         if diagnostic.severity is Severity.ERROR:
-            if diagnostic.span is None:
+            span = span_of(diagnostic)
+            if span is None:
                 return False
-            wrong.setdefault(diagnostic.path, []).append(diagnostic.span)
+            wrong.setdefault(path_of(diagnostic), []).append(span)
     unfit = {
         unit
         for unit in units

@@ -11,7 +11,7 @@ from __future__ import annotations
 from types import FunctionType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from reactorl._program.instances import BankView
+from reactorl._runtime.instances import BankView
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from reactorl._decl.bank import configured
 from reactorl._decl.connection import interleaved
-from reactorl._program.faults import FAULTS
+from reactorl._program.errors import PROGRAM_ERRORS
 from reactorl.errors import DelayError
 from reactorl.lf.lower import values
 from reactorl.lf.parse import syntax
@@ -59,7 +59,7 @@ class Composition:
                 ):
                     try:
                         act(shell, part, parent)
-                    except FAULTS as error:
+                    except PROGRAM_ERRORS as error:
                         shell._builder.note(error)
 
     def _add(self, shell: Reactor, part: Part, parent: Callable[[], Self]) -> None:

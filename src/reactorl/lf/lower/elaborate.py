@@ -4,25 +4,24 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from reactorl._program.elaborate import examine
-from reactorl._program.faults import FAULTS, Faults
+from reactorl._program.elaborate import Analysis, analyze
+from reactorl._program.errors import PROGRAM_ERRORS
 from reactorl.errors import CausalityError, WidthError
-from reactorl.lf.diagnostics import Diagnostic, Severity
 from reactorl.lf.lower.values import NotKnownError
-from reactorl.lf.places import SourcePosition
+from reactorl.lf.places import SourcePosition, position
 
 if TYPE_CHECKING:
     from reactorl._program.program import Program
+    from reactorl.diagnostics import Diagnostic
     from reactorl.errors import Hop
     from reactorl.lf.diagnostics import Report
     from reactorl.lf.link.program import ClassUnit
     from reactorl.lf.lower.lower import Lowering
 
 _INDEX = re.compile(r"\[\d+\]")
-_TITLE = re.compile(r"\b(reaction \w+\.reaction) (\d+)")
-"""A reaction, by the key that lowering gives it in its class."""
 
 
 def elaborate_unit(
@@ -40,47 +39,35 @@ def elaborate_unit(
         pruned: Whether something was left out of the program. What is judged then is
             what does not depend on that: loops and widths.
     """
-    faults = Faults()
-    program = None
     try:
-        program = examine(lowering.reactor_class(unit), faults)
-    except FAULTS as refused:
-        faults.note(refused)
-    for error in faults:
+        found = analyze(lowering.reactor_class(unit))
+    except PROGRAM_ERRORS as refused:
+        found = Analysis(None, (refused,))
+    for error in found.errors:
         if isinstance(error, CausalityError):
-            _report_loop(error, unit, report)
+            report.add(_placed(_loop(error), unit))
         elif isinstance(error, WidthError) or not (
             pruned or isinstance(error, NotKnownError)
         ):
-            what = _words(error.what)
-            _add(report, Severity.ERROR, what, error.where, unit, error.remedy)
-    if program is None or pruned:
+            report.add(_placed(error.diagnostic, unit))
+    if found.program is None or found.errors or pruned:
         return None
-    for doubt in program.warnings:
-        _add(report, Severity.WARNING, _words(doubt.what), doubt.where, unit)
-    return program
+    for warning in found.program.warnings:
+        report.add(_placed(warning, unit))
+    return found.program
 
 
-def _add(
-    report: Report,
-    severity: Severity,
-    what: str,
-    where: object,
-    unit: ClassUnit,
-    help: str = "",
-) -> None:
-    source, span = unit.file.source, unit.tree.span
-    if isinstance(where, SourcePosition):
-        source, span = where.source, where.span
-    report.add(Diagnostic(severity, what, source.path, source, span, help))
+def _placed(diagnostic: Diagnostic, unit: ClassUnit) -> Diagnostic:
+    """Return a diagnostic with a place in the source: at least the main reactor's."""
+    if isinstance(diagnostic.where, SourcePosition):
+        return diagnostic
+    return replace(diagnostic, where=position(unit.file.source, unit.tree.span))
 
 
-def _report_loop(error: CausalityError, unit: ClassUnit, report: Report) -> None:
-    lines = [f"    {hop}" for hop in error.cycle]
-    what = "reactions wait for each other at one tag:\n" + "\n".join(lines)
-    _add(
-        report, Severity.ERROR, what, error.cycle[0].where, unit, _way_out(error.cycle)
-    )
+def _loop(error: CausalityError) -> Diagnostic:
+    """Return a loop with a remedy in the syntax of LF."""
+    what = "reactions wait for each other at one tag"
+    return replace(error.diagnostic, what=what, remedy=_way_out(error.cycle))
 
 
 def _way_out(cycle: tuple[Hop, ...]) -> str:
@@ -106,8 +93,3 @@ def _local(source: str, target: str) -> tuple[str, str]:
     if shared == len(one) - 1 == len(other) - 1:
         shared -= 1  # both are ports of one reactor, which is the connecting one's
     return ".".join(one[shared:]), ".".join(other[shared:])
-
-
-def _words(text: str) -> str:
-    """Return what elaboration says in the words of LF."""
-    return _TITLE.sub(r"\1_\2", text.replace("self.", ""))

@@ -19,7 +19,7 @@ from reactorl.lf.parse import messages
 from reactorl.lf.parse.code_block import CodeScanner
 from reactorl.lf.parse.keywords import BOOLS, CLASS_WORDS, END, KEYWORDS, TIMES
 from reactorl.lf.parse.syntax import Comment
-from reactorl.lf.parse.time_units import UNITS
+from reactorl.lf.parse.time_units import TIME_UNITS
 from reactorl.lf.source import Span
 
 DEEPEST: Final = 100
@@ -245,7 +245,7 @@ class Lexer:
         if "\n" in blank:
             # Line ends mean nothing, but a statement may begin here.
             inside = bool(self._open) and self._open[-1] in "(["
-            return word in UNITS and (inside or not follows)
+            return word in TIME_UNITS and (inside or not follows)
         return not follows
 
     def _mark(self, match: re.Match[str]) -> Token:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from reactorl._util.suggestions import closest, did_you_mean
 from reactorl.lf.parse.keywords import END, FILE_WORDS, MEMBER_WORDS
-from reactorl.lf.parse.time_units import UNITS
+from reactorl.lf.parse.time_units import TIME_UNITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -46,14 +46,14 @@ def nearest_unit(word: str) -> str:
     if word in ("\N{MICRO SIGN}s", "\N{GREEK SMALL LETTER MU}s"):
         return "us"
     lower = word.lower()
-    if lower in UNITS or len(word) > 12:
-        return lower if lower in UNITS else ""
-    return closest(lower, UNITS, cutoff=0.5)
+    if lower in TIME_UNITS or len(word) > 12:
+        return lower if lower in TIME_UNITS else ""
+    return closest(lower, TIME_UNITS, cutoff=0.5)
 
 
 def time(number: str, unit: str, *, is_whole: bool) -> LexicalError | None:
     """Judge a number with a unit."""
-    if unit not in UNITS:
+    if unit not in TIME_UNITS:
         near = nearest_unit(unit)
         if near:
             advice = f"Did you mean '{near}'?"

@@ -23,7 +23,7 @@ _SPELLINGS: Final = (
     (604_800 * _SECOND, "wk week weeks"),
 )
 
-UNITS: Final[dict[str, int]] = {
+TIME_UNITS: Final[dict[str, int]] = {
     unit: length for length, units in _SPELLINGS for unit in units.split()
 }
 """Every unit's length in nanoseconds."""
@@ -37,7 +37,7 @@ def nanoseconds_of(time: syntax.Time) -> int:
     """
     if time.magnitude is None:
         return NEVER if time.unit == "never" else FOREVER
-    length = time.magnitude * UNITS.get(time.unit, 1)
+    length = time.magnitude * TIME_UNITS.get(time.unit, 1)
     return max(NEVER, min(length, FOREVER))
 
 
@@ -45,4 +45,4 @@ def fits(time: syntax.Time) -> bool:
     """Return whether a time literal can be told from ``forever``."""
     if time.magnitude is None:
         return True
-    return NEVER < time.magnitude * UNITS.get(time.unit, 1) < FOREVER
+    return NEVER < time.magnitude * TIME_UNITS.get(time.unit, 1) < FOREVER

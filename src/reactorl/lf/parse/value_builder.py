@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reactorl.lf.parse import messages, syntax
-from reactorl.lf.parse.time_units import UNITS
+from reactorl.lf.parse.time_units import TIME_UNITS
 from reactorl.lf.source import Span
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ class ValueBuilder:
             return syntax.Time(None, text, span=span)
         unit = text.lstrip("+-.0123456789").strip()
         digits = text[: len(text) - len(unit)].strip()
-        if unit not in UNITS:
+        if unit not in TIME_UNITS:
             unit = messages.nearest_unit(unit) or "s"
         integer = digits.split(".")[0].lstrip("+")
         return syntax.Time(

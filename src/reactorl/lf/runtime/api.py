@@ -8,7 +8,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from reactorl.lf.parse.time_units import UNITS
+from reactorl.lf.parse.time_units import TIME_UNITS
 from reactorl.tag import FOREVER, Tag
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def visible_names(lf: Lf) -> dict[str, Any]:
         "copy": copy,
     }
     for name, unit in _HELPERS.items():
-        helper = _length(UNITS[unit])
+        helper = _length(TIME_UNITS[unit])
         helper.__name__ = helper.__qualname__ = name
         names[name] = names[f"{name}S"] = helper
     for name in ("Tag", "FOREVER", "NEVER", *(n for n in names if n.isupper())):

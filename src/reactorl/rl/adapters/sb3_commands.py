@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
 
-from reactorl.rl.envs.commands import Answer, ForAll
+from reactorl.rl.envs.commands import Answer, Broadcast
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,47 +22,47 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Read(ForAll):
+class Read(Broadcast):
     """Read an attribute, of whichever wrapper has it."""
 
     name: str
 
-    def apply(self, seat: SubEnv) -> Answer:
+    def apply(self, sub_env: SubEnv) -> Answer:
         """Read it."""
-        return Answer.of(lambda: seat.env.get_wrapper_attr(self.name))
+        return Answer.of(lambda: sub_env.env.get_wrapper_attr(self.name))
 
 
 @dataclass(frozen=True, slots=True)
-class Invoke(ForAll):
+class Invoke(Broadcast):
     """Call a method, of whichever wrapper has it."""
 
     name: str
     args: tuple[Any, ...] = ()
     kwargs: tuple[tuple[str, Any], ...] = ()
 
-    def apply(self, seat: SubEnv) -> Answer:
+    def apply(self, sub_env: SubEnv) -> Answer:
         """Call it."""
         return Answer.of(
-            lambda: seat.env.get_wrapper_attr(self.name)(
+            lambda: sub_env.env.get_wrapper_attr(self.name)(
                 *self.args, **dict(self.kwargs)
             )
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Put(ForAll):
+class Put(Broadcast):
     """Set an attribute of the outermost wrapper."""
 
     name: str
     value: Any
 
-    def apply(self, seat: SubEnv) -> Answer:
+    def apply(self, sub_env: SubEnv) -> Answer:
         """Set it."""
-        return Answer.of(lambda: setattr(seat.env, self.name, self.value))
+        return Answer.of(lambda: setattr(sub_env.env, self.name, self.value))
 
 
 @dataclass(frozen=True, slots=True)
-class Wrapped(ForAll):
+class Wrapped(Broadcast):
     """Tell whether there is a wrapper of some class."""
 
     kind: type | None
@@ -78,9 +78,9 @@ class Wrapped(ForAll):
         """Return it by name: where it arrives, the class may be another object."""
         return Wrapped(None, self.name)
 
-    def apply(self, seat: SubEnv) -> Answer:
+    def apply(self, sub_env: SubEnv) -> Answer:
         """Look through the wrappers."""
-        env: Any = seat.env
+        env: Any = sub_env.env
         while isinstance(env, gym.Wrapper):
             if self._fits(env):
                 return Answer(value=True)
@@ -94,12 +94,12 @@ class Wrapped(ForAll):
 
 
 @dataclass(frozen=True, slots=True)
-class Identify(ForAll):
+class Identify(Broadcast):
     """Tell which object the environment is."""
 
-    def apply(self, seat: SubEnv) -> Answer:
+    def apply(self, sub_env: SubEnv) -> Answer:
         """Return its process and its place there."""
-        return Answer((os.getpid(), id(seat.env.unwrapped)))
+        return Answer((os.getpid(), id(sub_env.env.unwrapped)))
 
 
 def _named(kind: type) -> tuple[str, str]:

@@ -23,7 +23,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from reactorl import ReactorlError
+from reactorl import Position, ReactorlError
 from reactorl._util.files import atomic_writer, remove_unfinished
 from reactorl.rl._public import public
 from reactorl.rl.checkpoint.codec import Packer, dtype_of, unpack
@@ -55,13 +55,9 @@ class CheckpointError(ReactorlError):
     """
 
     def __init__(self, path: Path, what: str, remedy: str) -> None:
-        super().__init__(path, what, remedy)
+        super().__init__(what, Position(str(path)), remedy)
+        self.args = (path, what, remedy)
         self.path = path
-        self.what = what
-        self.remedy = remedy
-
-    def __str__(self) -> str:
-        return f"{self.path}: {self.what}. {self.remedy}"
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ def identity(task: Task) -> dict[str, Any]:
     return {
         field.name: described(getattr(task, field.name))
         for field in fields(task)
-        if field.init
+        if field.init and field.compare
     }
 
 

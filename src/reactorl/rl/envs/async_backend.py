@@ -1,58 +1,65 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Environments that step while the caller does something else (EnvPool's idiom).
+"""Asynchronous backend: sub-environments step while the caller does something else.
 
-Each worker is a thread that has some of the environments, or speaks for the process
-that has them. ``send`` hands out steps and returns at once; ``recv`` waits for a batch.
-Which results form a batch is
+Each shard is used by a thread of its own. ``send`` queues commands and returns at once;
+``recv`` waits for a batch of results (EnvPool's interface). Which results form a batch
+is
 
-* declared: those with the fewest steps, and of these the first by index. It follows
-  from step counts alone, whatever steps take;
-* physical: those that are ready first. It is written down, and can be replayed.
+* declared: those with the fewest steps, and of these the first by index. It depends on
+  step counts alone, so it is reproducible;
+* physical: those that are ready first. It is logged and can be replayed.
 """
 
 from __future__ import annotations
 
+import os
 import threading
 import traceback
 from collections import deque
+from contextlib import ExitStack
+from functools import partial
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from reactorl import ReplayError, Tag
+from reactorl._util.machine import usable_cores
 from reactorl.rl.envs.arrays import Arrays
-from reactorl.rl.envs.commands import Assign, Describe
-from reactorl.rl.envs.errors import EnvError, stamped
+from reactorl.rl.envs.backend import first_failure
+from reactorl.rl.envs.commands import Describe, Only
+from reactorl.rl.envs.errors import EnvError, ForkedProcessError, stamped
+from reactorl.rl.envs.placement import check_processes, parts
+from reactorl.rl.envs.shard import LocalShard, execute
+from reactorl.rl.envs.timeout import HangWatch, no_guard
 from reactorl.rl.vector.batch_log import BatchLog
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from reactorl.rl.envs.commands import Command, Description, Reply, Step
+    from reactorl.rl.envs.factory import Maker
+    from reactorl.rl.envs.placement import Placement
+    from reactorl.rl.envs.process.shard import ProcessShard
+    from reactorl.rl.envs.rules import Rules
+    from reactorl.rl.envs.shard import EnvShard
+    from reactorl.rl.envs.timeout import Guard
+
+    Job: TypeAlias = Callable[[EnvShard], None]
 
 Batching: TypeAlias = Literal["declared", "physical"]
 
 
-class Station(Protocol):
-    """Some environments, used by one thread only."""
+class ShardThread:
+    """A thread that uses one shard: it makes, steps and closes it.
 
-    def obey(self, command: Command) -> dict[int, Any]:
-        """Let all of them obey."""
+    Args:
+        indices: The indices of its sub-environments.
+        make: Makes the shard, on the thread.
+    """
 
-    def one(self, index: int, command: Command) -> Any:  # noqa: ANN401
-        """Let one of them obey."""
-
-    def close(self) -> None:
-        """Close them."""
-
-
-class Worker:
-    """A thread with a station, which does one thing after the other."""
-
-    def __init__(self, indices: range, make: Callable[[], Station]) -> None:
+    def __init__(self, indices: range, make: Callable[[], EnvShard]) -> None:
         self.indices = indices
         self._make = make
-        self._jobs: SimpleQueue[Callable[[Station], None] | None] = SimpleQueue()
-        self._station: Station | None = None
+        self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._failure: BaseException | None = None
         self._ready = threading.Event()
         self._thread = threading.Thread(
@@ -62,7 +69,7 @@ class Worker:
 
     def _work(self) -> None:
         try:
-            station = self._make()
+            shard = self._make()
         except BaseException as error:
             self._failure = error
             self._ready.set()
@@ -70,157 +77,222 @@ class Worker:
         self._ready.set()
         try:
             while (job := self._jobs.get()) is not None:
-                job(station)
+                job(shard)
         finally:
             try:
-                station.close()
+                shard.close()
             except BaseException as error:
                 self._failure = error
 
-    def check(self) -> None:
-        """Wait until its environments are made; raise what kept them from it."""
+    def wait_until_made(self) -> None:
+        """Wait until the shard is made; raise what its construction raised."""
         self._ready.wait()
         if self._failure is not None:
             raise self._failure
 
-    def put(self, job: Callable[[Station], None]) -> None:
-        """Let it do something when everything before is done."""
+    def put(self, job: Job) -> None:
+        """Queue a job."""
         self._jobs.put(job)
 
     def end(self) -> None:
-        """Let it end when everything is done."""
+        """End the thread after all queued jobs."""
         self._jobs.put(None)
 
     def join(self) -> BaseException | None:
-        """Wait for its end; return what went wrong in it."""
+        """Wait for the end of the thread; return what its shard raised."""
         self._thread.join()
         return self._failure
 
 
-class Pool:
-    """The environments of a vector, on workers of their own.
+class AsyncBackend:
+    """Sub-environments in shards, each used by a thread of its own.
 
     Args:
-        workers: Who has them.
-        count: How many there are.
-        batch_size: How many form a batch.
+        makers: Make the environments.
+        rules: Settings of all sub-environments.
+        placement: Where the shards live.
+        workers: Number of shards; None: one for each core.
+        batch_size: Number of results in a batch.
         batching: How batches are formed.
-        replay: BatchLog to form instead.
+        replay: Batches of an earlier run, to be formed again.
     """
 
     def __init__(
         self,
-        workers: Sequence[Worker],
-        count: int,
+        makers: Sequence[Maker],
+        rules: Rules,
+        *,
+        placement: Placement,
+        workers: int | None,
         batch_size: int,
         batching: Batching,
         replay: BatchLog | None,
     ) -> None:
-        self._workers = workers
-        self._home = {i: worker for worker in workers for i in worker.indices}
-        self._count = count
+        self._count = count = len(makers)
         self._batch_size = batch_size
         self._batching = batching
         self._replay = None if replay is None else deque(replay.taken)
         self.batches = BatchLog(count, batch_size)
         self._changed = threading.Condition()
         self._steps = [0] * count
-        self._out: set[int] = set()  # handed out, and not received yet
-        self._done: dict[int, Any] = {}  # replies, in the order of their arrival
+        self._sent: set[int] = set()  # and not received yet
+        self._done: dict[int, Any] = {}  # replies, in order of arrival
+        self._owner = os.getpid()
         self._closed = False
+        self._stack = ExitStack()
+        self._remote: list[ProcessShard] = []
+        self._local: list[LocalShard] = []
+        makes = self._shards(makers, rules, placement, workers)
+        self._threads = [ShardThread(part, make) for part, make in makes.items()]
+        self._home = {i: thread for thread in self._threads for i in thread.indices}
+
+    def _shards(
+        self,
+        makers: Sequence[Maker],
+        rules: Rules,
+        placement: Placement,
+        workers: int | None,
+    ) -> Mapping[range, Callable[[], EnvShard]]:
+        """Return for each shard its indices, and what makes it on its thread."""
+        size = min(usable_cores() if workers is None else workers, self._count)
+        each = {p: {i: makers[i] for i in p} for p in parts(self._count, size)}
+        makes: dict[range, Callable[[], EnvShard]] = {}
+        if placement == "process":
+            from reactorl.rl.envs.process.shard import ProcessShard
+
+            check_processes()
+            try:
+                for part, its_makers in each.items():
+                    shard = ProcessShard(its_makers, rules)
+                    self._remote.append(shard)
+                    makes[part] = partial(_opened, shard)
+            except BaseException:
+                for shard in self._remote:
+                    shard.close()
+                raise
+            return makes
+        guard: Callable[[], Guard] = no_guard
+        if rules.timeout is not None:
+            watch = HangWatch(rules.timeout)
+            self._stack.callback(watch.close)
+            guard = watch.guard
+
+        for part, its_makers in each.items():
+            local = LocalShard(its_makers, rules, guard, deferred=True)
+            self._local.append(local)
+            makes[part] = partial(_made, local)
+        return makes
 
     @property
     def tag(self) -> Tag:
         """As many microsteps as there were batches."""
         return Tag(0, len(self.batches.taken))
 
-    # -- as any host ------------------------------------------------------------------
+    @property
+    def pids(self) -> list[int]:
+        """The process ids of the workers; empty in threads."""
+        return [shard.worker.pid for shard in self._remote]
+
+    # -- as any backend ---------------------------------------------------------------
 
     def describe(self) -> list[Description]:
-        """Return what each environment is."""
-        for worker in self._workers:
-            worker.check()
-        replies: list[Any] = self.obey(Describe())
-        for reply in replies:
-            if isinstance(reply, EnvError):
-                raise reply
+        """Return a description of each sub-environment."""
+        for thread in self._threads:
+            thread.wait_until_made()
+        replies: list[Any] = self.execute(Describe())
+        first_failure(replies)
         return replies
 
-    def make_arrays(self, description: Description, *, lends: bool = False) -> Arrays:
-        """Make the arrays, and let everybody know; a pool lends nothing."""
+    def make_arrays(self, description: Description, *, pooled: bool = False) -> Arrays:
+        """Make the arrays, without spare observation buffers."""
+        if self._remote:
+            from reactorl.rl.envs.process.shared_arrays import SharedArrays
+
+            shared = SharedArrays(self._remote, description, self._count)
+            self._stack.callback(shared.close)
+            return shared.results
         arrays = Arrays.of(description.observation_space, self._count)
-        self.obey(Assign(arrays))
+        for shard in self._local:  # all threads are idle
+            shard.assign(arrays)
         return arrays
 
-    def obey(self, command: Command) -> list[Reply]:
-        """Let all obey a command, and wait for them.
+    def execute(self, command: Command) -> list[Reply]:
+        """Execute a command in all sub-environments and wait for the replies.
 
         Raises:
             RuntimeError: Some have been sent and not received.
         """
-        if self._out:
-            msg = f"{len(self._out)} environments are on their way; recv() them first"
+        self._check_owner()
+        if self._sent:
+            msg = (
+                f"execute failed: {len(self._sent)} environments have been sent and "
+                "not received; recv() them first"
+            )
             raise RuntimeError(msg)
         replies: list[Any] = [None] * self._count
         left = threading.Semaphore(0)
 
-        def job(station: Station) -> None:
+        def job(shard: EnvShard) -> None:
             try:
-                for index, reply in station.obey(command).items():
+                for index, reply in execute(shard, command).items():
                     replies[index] = reply
             finally:
                 left.release()
 
-        for worker in self._workers:
-            worker.put(job)
-        for _ in self._workers:
+        for thread in self._threads:
+            thread.put(job)
+        for _ in self._threads:
             left.acquire()
         return self._tagged(replies)
 
     def step(self, command: Step) -> dict[int, Reply]:
-        """Let all step, and wait for them."""
-        replies = enumerate(self.obey(command))
+        """Step all sub-environments and wait for them."""
+        replies = enumerate(self.execute(command))
         return {index: reply for index, reply in replies if reply is not None}
 
     def close(self) -> None:
-        """Let all workers close their environments, and end."""
-        if self._closed:
+        """Close all shards, on their threads, and end the threads."""
+        if self._closed or os.getpid() != self._owner:
             return
         self._closed = True
-        for worker in self._workers:
-            worker.end()
-        failures = [worker.join() for worker in self._workers]
-        for failure in failures:
-            if failure is not None:
-                raise failure
+        try:
+            for thread in self._threads:
+                thread.end()
+            failures = [thread.join() for thread in self._threads]
+            for failure in failures:
+                if failure is not None:
+                    raise failure
+        finally:
+            self._stack.close()
 
-    # -- while the caller does something else -----------------------------------------
+    # -- send and recv ----------------------------------------------------------------
 
     def send(self, commands: Iterable[tuple[int, Command]]) -> None:
-        """Hand out commands, one for each of some environments.
+        """Queue commands, one for each of some sub-environments.
 
         Raises:
-            ValueError: One is on its way already, or is not there.
+            ValueError: One has been sent and not received, or does not exist.
         """
+        self._check_owner()
         listed = list(commands)
         seen: set[int] = set()
         for index, _ in listed:
             if not 0 <= index < self._count:
-                msg = f"env_id {index} is not below {self._count}"
+                msg = f"env_id must be below {self._count}, got {index}"
                 raise ValueError(msg)
-            if index in self._out or index in seen:
+            if index in self._sent or index in seen:
                 msg = f"environment {index} has been sent already; recv() it first"
                 raise ValueError(msg)
             seen.add(index)
         for index, command in listed:
-            self._out.add(index)
+            self._sent.add(index)
             self._steps[index] += 1
             self._home[index].put(self._job(index, command))
 
-    def _job(self, index: int, command: Command) -> Callable[[Station], None]:
-        def job(station: Station) -> None:
+    def _job(self, index: int, command: Command) -> Job:
+        def job(shard: EnvShard) -> None:
             try:
-                reply = station.one(index, command)
+                reply = execute(shard, Only(command, (index,))).get(index)
             except BaseException as error:
                 what = traceback.format_exception_only(error)[-1].strip()
                 trace = "".join(traceback.format_exception(error))
@@ -232,38 +304,41 @@ class Pool:
         return job
 
     def recv(self) -> tuple[tuple[int, ...], list[Reply]]:
-        """Wait for a batch; return its environments, and their replies.
+        """Wait for a batch; return the indices of its sub-environments and the replies.
 
         Raises:
-            RuntimeError: So many were not sent.
+            RuntimeError: Fewer than a batch have been sent.
             ReplayError: There are no more batches to replay.
         """
-        if len(self._out) < self._batch_size:
+        self._check_owner()
+        if len(self._sent) < self._batch_size:
             msg = (
-                f"a batch has {self._batch_size} environments, and {len(self._out)} "
-                "are on their way; send() some first"
+                f"recv failed: a batch has {self._batch_size} environments, and "
+                f"{len(self._sent)} have been sent; send() more first"
             )
             raise RuntimeError(msg)
         with self._changed:
-            batch = self._choice()
+            batch = self._choose()
             while batch is None or any(index not in self._done for index in batch):
                 self._changed.wait()
-                batch = batch or self._choice()
+                batch = batch or self._choose()
             replies = [self._done.pop(index) for index in batch]
-        self._out.difference_update(batch)
+        self._sent.difference_update(batch)
         self.batches.taken.append(batch)
         return batch, self._tagged(replies)
 
     def _tagged(self, replies: list[Any]) -> list[Reply]:
         return [stamped(reply, lambda: str(self.tag)) for reply in replies]
 
-    def _choice(self) -> tuple[int, ...] | None:
-        """Return the next batch; None if that is not decided yet."""
+    def _choose(self) -> tuple[int, ...] | None:
+        """Return the next batch; None if it is not decided yet."""
         if self._replay is not None:
             return self._replayed()
         if self._batching == "declared":
             return tuple(
-                sorted(self._out, key=lambda i: (self._steps[i], i))[: self._batch_size]
+                sorted(self._sent, key=lambda i: (self._steps[i], i))[
+                    : self._batch_size
+                ]
             )
         if len(self._done) < self._batch_size:
             return None
@@ -272,14 +347,27 @@ class Pool:
     def _replayed(self) -> tuple[int, ...]:
         assert self._replay is not None
         if not self._replay:
-            msg = f"the recording ends after {len(self.batches.taken)} batches"
+            msg = f"the batch log ends after {len(self.batches.taken)} batches"
             raise ReplayError(msg, None, "Stop there, or record a longer run.")
         batch = self._replay.popleft()
-        lost = [index for index in batch if index not in self._out]
-        if lost:
+        missing = [index for index in batch if index not in self._sent]
+        if missing:
             msg = (
-                f"batch {len(self.batches.taken)} of the recording has environment "
-                f"{lost[0]}, which was not sent"
+                f"batch {len(self.batches.taken)} of the log has environment "
+                f"{missing[0]}, which has not been sent"
             )
             raise ReplayError(msg, None, "Send what the recorded run sent.")
         return batch
+
+    def _check_owner(self) -> None:
+        if os.getpid() != self._owner:
+            raise ForkedProcessError  # its threads do not exist here
+
+
+def _opened(shard: EnvShard) -> EnvShard:
+    return shard
+
+
+def _made(shard: LocalShard) -> EnvShard:
+    shard.make()
+    return shard

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BatchLog of observations that are given away as they are, and used again later.
+"""Observation buffers that are returned to the caller without a copy and used again.
 
-A batch is the caller's own, like a copy, but nobody copied it: environments wrote it
-where it is. They write there again when the last array that shows it is gone.
+The caller owns the array, as it would own a copy, but the environments wrote directly
+into it. They use the buffer again when the last array that shows it is gone.
 """
 
 from __future__ import annotations
@@ -18,47 +18,48 @@ if TYPE_CHECKING:
     from reactorl.rl.envs.observation_buffer import Array
 
 HOME: Final = 0
-"""The place for observations that is never given away."""
+"""The buffer that is never lent."""
 
 
 class Lease:
-    """What all arrays that show a batch have in common; it goes with the last one."""
+    """The common base of all arrays that show a buffer; ends with the last of them."""
 
-    __slots__ = ("__array_struct__", "_array", "_give_back")
+    __slots__ = ("__array_struct__", "_array", "_release")
 
-    def __init__(self, array: Array, give_back: Callable[[], None]) -> None:
-        self._array = array  # the memory lives as long as somebody can see it
-        self._give_back = give_back
+    def __init__(self, array: Array, release: Callable[[], None]) -> None:
+        self._array = array  # the memory must live as long as an array shows it
+        self._release = release
         self.__array_struct__: Any = array.__array_struct__
 
     def __del__(self) -> None:
-        """Give the batch back, on whatever thread the last array was let go."""
-        self._give_back()
+        """Release the buffer, on the thread that dropped the last array."""
+        self._release()
 
 
 class BufferPool:
-    """Places for batches besides the one at home: 1, 2, ...
+    """Buffers that can be lent: 1, 2, ...; 0 is ``HOME``.
 
     Args:
-        arrays: These places.
+        arrays: The buffers from 1 on.
     """
 
     def __init__(self, arrays: Sequence[Array]) -> None:
         self._arrays = arrays
-        # Any thread may change an item at any time, and nothing but that.
+        # Any thread may set an item at any time, and does nothing else.
         self._is_lent = [False] * len(arrays)
 
-    def place(self) -> int:
-        """Return a place that nobody sees; the home if there is no other."""
-        for place, is_lent in enumerate(self._is_lent, 1):
+    def free(self) -> int:
+        """Return a buffer that is not lent; ``HOME`` if all others are."""
+        for buffer, is_lent in enumerate(self._is_lent, 1):
             if not is_lent:
-                return place
+                return buffer
         return HOME
 
-    def lend(self, place: int) -> Array:
-        """Give away what is at a place, until nobody has it any more."""
-        self._is_lent[place - 1] = True
-        return np.asarray(Lease(self._arrays[place - 1], partial(self._take, place)))
+    def lend(self, buffer: int) -> Array:
+        """Return a buffer as an array, which is free again when that is gone."""
+        self._is_lent[buffer - 1] = True
+        release = partial(self._release, buffer)
+        return np.asarray(Lease(self._arrays[buffer - 1], release))
 
-    def _take(self, place: int) -> None:
-        self._is_lent[place - 1] = False
+    def _release(self, buffer: int) -> None:
+        self._is_lent[buffer - 1] = False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a vector can ask of its environments; each command is for all of them."""
+"""Commands to sub-environments; each is sent to all shards of a backend."""
 
 from __future__ import annotations
 
@@ -13,86 +13,94 @@ from reactorl.rl.envs.buffer_pool import HOME
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from reactorl.rl.envs.arrays import Arrays
+    from reactorl.rl.checkpoint.registry import Data
     from reactorl.rl.envs.errors import EnvError
     from reactorl.rl.envs.observation_buffer import Array, Space
     from reactorl.rl.envs.sub_env import Infos, SubEnv
 
 
 Actions: TypeAlias = "Sequence[Any] | Mapping[int, Any] | Array"
-"""One for each environment, by index."""
-Deed: TypeAlias = Literal["step", "reset", "ask"]
-"""What a command does with an environment: this decides what its loss means."""
+"""One action for each sub-environment, by index."""
+Operation: TypeAlias = Literal["step", "reset", "query"]
+"""What a command does; decides what the loss of a process means for its episodes."""
 
 
 class Command(Protocol):
-    """Something to do with each environment."""
+    """An operation on each sub-environment."""
 
     @property
-    def deed(self) -> Deed:
+    def operation(self) -> Operation:
         """What it does."""
 
-    def seed_for(self, index: int) -> int | None:
-        """Return what it seeds an environment with, if it does."""
+    def includes(self, index: int) -> bool:
+        """Return whether it is for this sub-environment."""
 
-    def apply(self, seat: SubEnv) -> object:
-        """Do it with one; return the reply, None if there is nothing to say."""
+    def seed_for(self, index: int) -> int | None:
+        """Return the seed that it gives to a sub-environment, if any."""
+
+    def apply(self, sub_env: SubEnv) -> object:
+        """Execute it; returns the reply, None if there is nothing to report."""
 
     def part(self, indices: Sequence[int]) -> Command:
-        """Return what some environments need to know of it."""
+        """Return the part that a process with these sub-environments needs."""
 
 
-class Asking:
-    """A command after which environments are what they were."""
+class Query:
+    """A command that leaves episodes as they are."""
 
     __slots__ = ()
-    deed: ClassVar[Deed] = "ask"
+    operation: ClassVar[Operation] = "query"
+
+    def includes(self, index: int) -> bool:
+        """Include every sub-environment."""
+        return True
 
     def seed_for(self, index: int) -> int | None:
-        """Seed nobody."""
+        """Give no seed."""
         return None
 
 
-class ForAll(Asking):
-    """A command that says the same to all."""
+class Broadcast(Query):
+    """A command with the same content for all sub-environments."""
 
     __slots__ = ()
 
     def part(self, indices: Sequence[int]) -> Self:
-        """Return it as it is."""
+        """Return the whole command."""
         return self
 
 
-@dataclass(slots=True)  # not frozen: one is made in every round, in half the time
-class Step(Asking):
-    """Step with these actions, by index. Nobody changes it.
+@dataclass(slots=True)  # not frozen: one per step, and a frozen one costs twice as much
+class Step(Query):
+    """Step with these actions, by index. Not modified after it is made.
 
-    Of an array each environment gets a row of a copy: it may keep that, and whoever
-    gave the array may write the next actions into it.
+    Of an array each sub-environment gets a row of a copy: the environment may keep the
+    row, and the caller may write the next actions into the array.
     """
 
-    deed: ClassVar[Deed] = "step"
+    operation: ClassVar[Operation] = "step"
     actions: Actions
     batch: Any = None
-    """All of them, as they were given."""
+    """All actions in the form in which the caller gave them."""
     is_shared: bool = False
-    """Whether they are where all processes see them."""
-    place: int = HOME
-    """Where observations land; see ``lending``."""
+    """Whether the actions are in shared memory."""
+    buffer: int = HOME
+    """The buffer into which observations are written; see ``BufferPool``."""
 
-    def apply(self, seat: SubEnv) -> Infos | None:
-        """Step one environment."""
-        action = self.actions[seat.index]
+    def apply(self, sub_env: SubEnv) -> Infos | None:
+        """Step one sub-environment."""
+        action = self.actions[sub_env.index]
         if type(self.actions) is np.ndarray and type(action) is np.ndarray:
             action = action.copy()
-        return seat.step(action) or None
+        return sub_env.step(action) or None
 
     def part(self, indices: Sequence[int]) -> Step:
-        """Return the actions of some."""
-        return Step({index: self.actions[index] for index in indices}, place=self.place)
+        """Return the actions of some sub-environments."""
+        actions = {index: self.actions[index] for index in indices}
+        return Step(actions, buffer=self.buffer)
 
     def through(self, shared: Array | None) -> Step:
-        """Put the actions into an array, if they are just what it holds."""
+        """Write the actions into a shared array, if they have its shape and dtype."""
         batch = self.batch
         if (
             shared is None
@@ -102,141 +110,165 @@ class Step(Asking):
         ):
             return self
         shared[...] = batch
-        return Step((), is_shared=True, place=self.place)
+        return Step((), is_shared=True, buffer=self.buffer)
 
 
 @dataclass(frozen=True, slots=True)
-class Reset(ForAll):
-    """Reset those of the mask; all, if there is none."""
+class Reset(Broadcast):
+    """Reset the sub-environments of the mask; all, if there is no mask."""
 
-    deed: ClassVar[Deed] = "reset"
+    operation: ClassVar[Operation] = "reset"
     seeds: Sequence[int | None]
     options: dict[str, Any] | None
     mask: Sequence[bool] | None = None
     each: Sequence[dict[str, Any] | None] | None = None
-    """Options by index, in place of those for all."""
-    place: int = HOME
-    """Where observations land, also those of environments that are not reset."""
+    """Options by index, instead of ``options``."""
+    buffer: int = HOME
+    """The buffer into which observations are written, also of those not reset."""
 
     def seed_for(self, index: int) -> int | None:
-        """Return its seed, unless the mask leaves it out."""
+        """Return the seed, unless the mask excludes the sub-environment."""
         if self.mask is not None and not self.mask[index]:
             return None
         return self.seeds[index]
 
-    def apply(self, seat: SubEnv) -> Infos | None:
-        """Reset one environment, unless the mask leaves it out."""
-        index = seat.index
+    def apply(self, sub_env: SubEnv) -> Infos | None:
+        """Reset one sub-environment, unless the mask excludes it."""
+        index = sub_env.index
         if self.mask is not None and not self.mask[index]:
-            seat.put_again()
+            sub_env.rewrite_observation()
             return None
         options = self.options if self.each is None else self.each[index]
-        return seat.reset(self.seeds[index], options) or None
+        return sub_env.reset(self.seeds[index], options) or None
 
 
 @dataclass(frozen=True, slots=True)
-class Call(ForAll):
+class Call(Broadcast):
     """Call a method, or read an attribute."""
 
     name: str
     args: tuple[Any, ...] = ()
     kwargs: tuple[tuple[str, Any], ...] = ()
 
-    def apply(self, seat: SubEnv) -> Answer:
+    def apply(self, sub_env: SubEnv) -> Answer:
         """Call it."""
-        return Answer.of(lambda: seat.call(self.name, self.args, dict(self.kwargs)))
+        return Answer.of(lambda: sub_env.call(self.name, self.args, dict(self.kwargs)))
 
 
 @dataclass(frozen=True, slots=True)
-class SetAttr(Asking):
-    """Set an attribute, to a value for each."""
+class SetAttr(Query):
+    """Set an attribute to a value for each sub-environment."""
 
     name: str
     values: Sequence[Any] | Mapping[int, Any]
 
     def part(self, indices: Sequence[int]) -> SetAttr:
-        """Return the values of some."""
+        """Return the values of some sub-environments."""
         return SetAttr(self.name, {index: self.values[index] for index in indices})
 
-    def apply(self, seat: SubEnv) -> Answer:
+    def apply(self, sub_env: SubEnv) -> Answer:
         """Set it."""
-        return Answer.of(lambda: seat.set_attr(self.name, self.values[seat.index]))
+        value = self.values[sub_env.index]
+        return Answer.of(lambda: sub_env.set_attr(self.name, value))
 
 
 @dataclass(frozen=True, slots=True)
-class Render(ForAll):
+class Render(Broadcast):
     """Render."""
 
-    def apply(self, seat: SubEnv) -> Answer:
-        """Render one environment."""
-        return Answer.of(seat.render)
+    def apply(self, sub_env: SubEnv) -> Answer:
+        """Render one sub-environment."""
+        return Answer.of(sub_env.render)
+
+
+@dataclass(frozen=True, slots=True)
+class Save(Broadcast):
+    """Return the state as plain data, for a checkpoint."""
+
+    def apply(self, sub_env: SubEnv) -> Answer:
+        """Save one sub-environment."""
+        return Answer.of(sub_env.save)
+
+
+@dataclass(frozen=True, slots=True)
+class Load(Query):
+    """Restore saved states, by index; the sub-environments must have been reset."""
+
+    saved: Sequence[Data] | Mapping[int, Data]
+
+    def part(self, indices: Sequence[int]) -> Load:
+        """Return the states of some sub-environments."""
+        return Load({index: self.saved[index] for index in indices})
+
+    def apply(self, sub_env: SubEnv) -> Answer:
+        """Restore one sub-environment."""
+        return Answer.of(lambda: sub_env.load(self.saved[sub_env.index]))
 
 
 @dataclass(frozen=True, slots=True)
 class Only:
-    """A command for some; the others have nothing to do."""
+    """A command for some sub-environments; the others do nothing."""
 
     command: Command
     indices: tuple[int, ...]
 
     @property
-    def deed(self) -> Deed:
+    def operation(self) -> Operation:
         """What the command does."""
-        return self.command.deed
+        return self.command.operation
+
+    def includes(self, index: int) -> bool:
+        """Return whether the sub-environment is one of these."""
+        return index in self.indices
 
     def seed_for(self, index: int) -> int | None:
-        """Return what the command seeds it with, if it is meant."""
+        """Return the seed that the command gives to one of these."""
         return self.command.seed_for(index) if index in self.indices else None
 
     def part(self, indices: Sequence[int]) -> Only:
-        """Return it for those of them that are meant."""
-        meant = tuple(index for index in self.indices if index in indices)
-        return Only(self.command.part(indices), meant)
+        """Return the command for those of the indices that are included."""
+        included = tuple(index for index in self.indices if index in indices)
+        return Only(self.command.part(included), included)
 
-    def apply(self, seat: SubEnv) -> object:
-        """Let one environment obey, if it is meant."""
-        return self.command.apply(seat) if seat.index in self.indices else None
-
-
-@dataclass(frozen=True, slots=True)
-class Describe(ForAll):
-    """Tell what it is."""
-
-    def apply(self, seat: SubEnv) -> object:
-        """Describe one environment."""
-        return seat.describe()
+    def apply(self, sub_env: SubEnv) -> object:
+        """Execute the command if the sub-environment is included."""
+        return self.command.apply(sub_env) if sub_env.index in self.indices else None
 
 
 @dataclass(frozen=True, slots=True)
-class Assign(ForAll):
-    """Let results land in these arrays."""
+class Describe(Broadcast):
+    """Return a description."""
 
-    arrays: Arrays
-
-    def apply(self, seat: SubEnv) -> None:
-        """Tell one environment."""
-        seat.assign(self.arrays)
+    def apply(self, sub_env: SubEnv) -> object:
+        """Describe one sub-environment."""
+        return sub_env.describe()
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a call gave, or what it raised: that is the caller's business."""
+    """The result of a call, or the exception that it raised, for the caller."""
 
     value: Any
     error: Exception | None = None
 
     @classmethod
     def of(cls, call: Callable[[], object]) -> Answer:
-        """Call, and keep what comes of it."""
+        """Call, and hold the result or exception."""
         try:
             return cls(call())
         except Exception as error:
             return cls(None, error)
 
+    def result(self) -> Any:  # noqa: ANN401
+        """Return the result, or raise the exception."""
+        if self.error is not None:
+            raise self.error
+        return self.value
+
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What an environment is, as far as a vector needs to know."""
+    """The spaces and metadata of an environment."""
 
     observation_space: Space
     action_space: Space

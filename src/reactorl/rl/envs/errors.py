@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can go wrong with an environment, as data."""
+"""Errors of environments, with the facts as attributes."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from reactorl import ReactorlError
@@ -11,23 +12,26 @@ from reactorl.rl._public import public
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["EnvError", "SharedStateError", "stamped"]
+    from reactorl import Diagnostic
+
+__all__ = ["EnvError", "ForkedProcessError", "SharedStateError", "stamped"]
 
 
 @public
 class EnvError(ReactorlError):
-    """An environment raised, hung, died, or returned what it may not.
+    """An environment raised, exceeded its timeout, died, or returned an invalid value.
 
-    The original exception is ``__cause__`` where it happened in this process.
+    The original exception is ``__cause__`` if it was raised in this process.
 
     Attributes:
-        index: Which environment of the vector.
-        env: What it calls itself.
-        step: How many steps it had begun; 0 if it failed before the first.
-        tag: The tag at which it failed, elapsed; empty if there was none yet.
-        what: What happened, e.g. ``ValueError: bad action``.
+        index: The index of the environment in its vector.
+        env: The id or class of the environment.
+        step: Number of steps begun; 0 if it failed before the first.
+        tag: The tag of the failure, elapsed; empty if there was none yet.
+        what: The cause, e.g. ``ValueError: bad action``.
         trace: The traceback as text, if there is one.
-        deed: ``"reset"`` or ``"close"`` if that failed; empty: a step, or being made.
+        operation: ``"reset"`` or ``"close"`` if that failed; empty: a step, or the
+            construction.
     """
 
     def __init__(
@@ -38,30 +42,35 @@ class EnvError(ReactorlError):
         tag: str,
         what: str,
         trace: str = "",
-        deed: str = "",
+        operation: str = "",
     ) -> None:
-        super().__init__(index, env, step, tag, what, trace, deed)
+        super().__init__(what)
+        self.args = (index, env, step, tag, what, trace, operation)
         self.index = index
         self.env = env
         self.step = step
         self.tag = tag
-        self.what = what
         self.trace = trace
-        self.deed = deed
+        self.operation = operation
 
     def at(self, tag: str) -> EnvError:
-        """Return it with the tag at which it happened."""
+        """Return a copy with the tag of the failure."""
         found = EnvError(
-            self.index, self.env, self.step, tag, self.what, self.trace, self.deed
+            self.index, self.env, self.step, tag, self.what, self.trace, self.operation
         )
         found.__cause__ = self.__cause__
         return found
 
+    @property
+    def diagnostic(self) -> Diagnostic:
+        """The error as data: which environment failed, when, and why."""
+        return replace(super().diagnostic, what=str(self))
+
     def __str__(self) -> str:
         when = f"in step {self.step}" if self.step else "before its first step"
-        if self.deed:
+        if self.operation:
             after = f"after step {self.step}" if self.step else when
-            when = f"in a {self.deed} {after}"
+            when = f"in a {self.operation} {after}"
         at = f", tag {self.tag}" if self.tag else ""
         text = f"environment {self.index} ({self.env}) failed {when}{at}: {self.what}"
         if self.trace and self.__cause__ is None:
@@ -70,12 +79,12 @@ class EnvError(ReactorlError):
 
 
 def stamped(reply: Any, tag: Callable[[], str]) -> Any:  # noqa: ANN401
-    """Return a reply whose failures say at which tag they happened.
+    """Return a reply with the tag in its failures.
 
     Args:
-        reply: A failure; or infos, where the log of a restart becomes a text; or what
-            an environment with several agents says, whose infos are by agent.
-        tag: Returns the tag at which it was given; asked only if something failed.
+        reply: A failure; or infos, in which the failure of a restart becomes text; or
+            the result of a multi-agent step, with infos by agent.
+        tag: Returns the tag of the reply; called only if something failed.
     """
     if type(reply) is tuple:
         for info in reply:
@@ -102,14 +111,14 @@ def _stamped_info(info: dict[str, Any], tag: Callable[[], str]) -> dict[str, Any
 
 @public
 class SharedStateError(ReactorlError):
-    """Environments that give other results among others than alone.
+    """Environments whose results depend on other environments of the process.
 
-    Found by ``VectorEnv(..., check=True)``.
+    Raised by ``VectorEnv(..., check=True)``.
 
     Attributes:
-        alone: Indices of environments that differ even from themselves, run alone.
-        among: Indices of environments that differ once others run, too.
-        first: For each of these, the first step at which they differ.
+        alone: Indices of environments that are not reproducible even alone.
+        among: Indices of environments that are reproducible only alone.
+        first: For each of these, the first step at which two runs diverge.
     """
 
     def __init__(
@@ -118,31 +127,46 @@ class SharedStateError(ReactorlError):
         among: tuple[int, ...],
         first: tuple[tuple[int, int], ...],
     ) -> None:
-        super().__init__(alone, among, first)
+        super().__init__(_shared(alone, among, dict(first)), remedy=_UNSHARED)
+        self.args = (alone, among, first)
         self.alone = alone
         self.among = among
         self.first = first
 
-    def __str__(self) -> str:
-        steps = dict(self.first)
-        lines = []
-        if self.alone:
-            lines.append(
-                "not repeatable, even alone with one seed: "
-                f"{_listed(self.alone, steps)}"
-            )
-        if self.among:
-            lines.append(
-                "share hidden global state, and differ when others run between their "
-                f"steps: {_listed(self.among, steps)}"
-            )
-        return (
-            "environments "
-            + "; ".join(lines)
-            + ". Give each its own random generator and no module-level state, or use "
-            "placement='process' with as many workers as environments, and no check."
+
+_UNSHARED = (
+    "Give each its own random generator and no module-level state, or use "
+    "placement='process' with as many workers as environments, and no check."
+)
+
+
+def _shared(
+    alone: tuple[int, ...], among: tuple[int, ...], first: dict[int, int]
+) -> str:
+    found = []
+    if alone:
+        found.append(
+            f"not reproducible, even alone with one seed: {_listed(alone, first)}"
         )
+    if among:
+        found.append(
+            "share hidden global state, and diverge when others run between their "
+            f"steps: {_listed(among, first)}"
+        )
+    return f"environments {'; '.join(found)}"
 
 
 def _listed(indices: tuple[int, ...], first: dict[int, int]) -> str:
     return ", ".join(f"{i} (from step {first[i]})" for i in indices)
+
+
+class ForkedProcessError(ReactorlError):
+    """Worker processes or threads are used in a forked child of their owner."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the environments belong to the process that made them, not to its forked "
+            "child",
+            remedy="Make a vector environment in the child.",
+        )
+        self.args = ()

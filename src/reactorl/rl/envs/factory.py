@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How environments are made: from functions, or from an id with arguments."""
+"""Functions that make environments: given by the user, or from an id."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ Maker: TypeAlias = Callable[[], gym.Env[Any, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """Makes an environment from its id, arguments and wrappers."""
+    """Makes an environment from an id, arguments and wrappers."""
 
     spec: EnvSpec
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     wrappers: Sequence[Callable[[Any], Any]] = ()
 
     def __call__(self) -> gym.Env[Any, Any]:
-        """Make one."""
+        """Make an environment."""
         env: gym.Env[Any, Any] = gym.make(self.spec, **self.kwargs)
         for wrapper in self.wrappers:
             env = wrapper(env)
@@ -50,87 +50,87 @@ def makers(
     kwargs: Mapping[str, Any] | None,
     wrappers: Sequence[Callable[[Any], Any]],
 ) -> list[Maker]:
-    """Return what makes each environment.
+    """Return a function for each environment.
 
     Args:
-        env: An id or specification, or a function for each environment.
-        num_envs: How many; functions are as many as there are.
+        env: An id or specification, or a list of functions.
+        num_envs: Number of environments; functions determine it themselves.
         kwargs: Arguments for ``gymnasium.make``; only with an id.
-        wrappers: What to put around each environment; only with an id.
+        wrappers: Wrappers for each environment; only with an id.
 
     Raises:
-        TypeError: It is none of these.
-        ValueError: Something is given that does not go together.
+        TypeError: An argument has the wrong type.
+        ValueError: Arguments contradict each other.
     """
     if isinstance(env, str | EnvSpec):
         count = count_of("num_envs", 1 if num_envs is None else num_envs)
-        _refuse_no_mapping(kwargs)
-        _refuse_no_wrappers(wrappers)
+        _check_kwargs(kwargs)
+        _check_wrappers(wrappers)
         spec = find_spec(env) if isinstance(env, str) else env
         return [Recipe(spec, dict(kwargs or {}), tuple(wrappers))] * count
     if callable(env) or not isinstance(env, Sequence):
         msg = (
-            f"env is {env!r}; it is an id such as 'CartPole-v1', or a list of "
-            "functions that make an environment each"
+            "env must be an id such as 'CartPole-v1' or a list of functions that "
+            f"make one environment each, got {env!r}"
         )
         raise TypeError(msg)
     found: list[Any] = list(env)
     if not found:
-        msg = "env_fns is empty; a vector has at least one environment"
+        msg = "env_fns must not be empty"
         raise ValueError(msg)
     for place, maker in enumerate(found):
         if not callable(maker):
-            hint = " (an environment; wrap it: lambda: make_it())"
+            hint = ", an environment; use lambda: make_it()"
             is_env = hint if isinstance(maker, gym.Env) else ""
-            msg = f"env_fns[{place}] is {maker!r}{is_env}, not a function"
+            msg = f"env_fns[{place}] must be a function, got {maker!r}{is_env}"
             raise TypeError(msg)
     if num_envs not in (None, len(found)):
-        msg = f"num_envs is {num_envs}, and there are {len(found)} env_fns"
+        msg = f"num_envs must be the number of env_fns, {len(found)}, got {num_envs}"
         raise ValueError(msg)
     if kwargs or wrappers:
-        msg = "kwargs and wrappers go with an id; env_fns make what they like"
+        msg = "env_kwargs and wrappers must be given with an id, not with env_fns"
         raise ValueError(msg)
     return found
 
 
 def count_of(name: str, given: Any) -> int:  # noqa: ANN401
-    """Return how many of something a caller wants, by the name of the argument.
+    """Return an argument that must be an integer of at least 1.
 
     Raises:
-        TypeError: It is no whole number.
-        ValueError: It is not above zero.
+        TypeError: It is not an integer.
+        ValueError: It is less than 1.
     """
     count = whole(name, given)
     if count < 1:
-        msg = f"{name} is {count}; there is at least one"
+        msg = f"{name} must be at least 1, got {count}"
         raise ValueError(msg)
     return count
 
 
 def whole(name: str, given: Any) -> int:  # noqa: ANN401
-    """Return a whole number that a caller gave, by the name of the argument.
+    """Return an argument that must be an integer.
 
     Raises:
-        TypeError: It is none.
+        TypeError: It is not.
     """
     try:
         return index(given)
     except TypeError:
-        msg = f"{name} is {given!r}; it is a whole number, from 1"
+        msg = f"{name} must be an integer, got {given!r}"
         raise TypeError(msg) from None
 
 
-def _refuse_no_mapping(kwargs: object) -> None:
+def _check_kwargs(kwargs: object) -> None:
     if kwargs is not None and not isinstance(kwargs, Mapping):
-        msg = f"env_kwargs is {kwargs!r}; it is a dict of arguments for gymnasium.make"
+        msg = f"env_kwargs must be a dict, got {kwargs!r}"
         raise TypeError(msg)
 
 
-def _refuse_no_wrappers(wrappers: Any) -> None:  # noqa: ANN401
+def _check_wrappers(wrappers: Any) -> None:  # noqa: ANN401
     if callable(wrappers) or not isinstance(wrappers, Sequence):
-        msg = f"wrappers is {wrappers!r}; it is a list of functions or classes"
+        msg = f"wrappers must be a list of functions or classes, got {wrappers!r}"
         raise TypeError(msg)
     for place, wrapper in enumerate(wrappers):
         if not callable(wrapper):
-            msg = f"wrappers[{place}] is {wrapper!r}, not a function or class"
+            msg = f"wrappers[{place}] must be a function or class, got {wrapper!r}"
             raise TypeError(msg)

@@ -130,12 +130,12 @@ class _ArraySlots:
                 row[...] = value
                 return
             if value.shape != shape:
-                msg = f"an observation of shape {value.shape}, where {shape} was due"
+                msg = f"observation must have shape {shape}, got {value.shape}"
                 raise SlotError(msg)
             try:
                 copy_to(row, value)  # refuses casts of another kind, as stacking does
             except TypeError:
-                msg = f"an observation of type {value.dtype}, where {dtype} was due"
+                msg = f"observation must have dtype {dtype}, got {value.dtype}"
                 raise SlotError(msg) from None
 
         return put
@@ -184,7 +184,7 @@ class _DictSlots:
                 values = [(put_part, value[key]) for key, put_part in writers.items()]
             except (KeyError, TypeError, IndexError):
                 due = ", ".join(map(repr, writers))
-                msg = f"an observation {_brief(value)}, where a dict of {due} was due"
+                msg = f"observation must be a dict of {due}, got {_brief(value)}"
                 raise SlotError(msg) from None
             for put_part, part in values:
                 put_part(part)
@@ -231,8 +231,8 @@ class _TupleSlots:
                 values = [value[place] for place in range(len(writers))]
             except (KeyError, TypeError, IndexError):
                 msg = (
-                    f"an observation {_brief(value)}, where a tuple of {len(writers)} "
-                    "was due"
+                    f"observation must be a tuple of {len(writers)}, got "
+                    f"{_brief(value)}"
                 )
                 raise SlotError(msg) from None
             for put_part, part in zip(writers, values, strict=True):

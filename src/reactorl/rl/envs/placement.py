@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""In threads or in processes: which is faster."""
+"""The choice between threads and processes."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 Placement: TypeAlias = Literal["thread", "process"]
+PlacementOption: TypeAlias = Literal["thread", "process", "auto"]
 Trial: TypeAlias = "Callable[[Any], Iterator[float]]"
 
 WORTH_PROCESSES: Final = 800e-6
-"""Seconds that stepping all environments must take for processes to be faster.
+"""Seconds for a step of all environments from which processes are faster.
 
-Telling processes to step and hearing from them takes about a quarter of that."""
+The messages to and from the processes take about a quarter of that."""
 PROBE_STEPS: Final = 40
 PROBE_SECONDS: Final = 0.05
 
@@ -31,28 +32,28 @@ def choose_placement(
     workers: int | None,
     trial: Trial | None = None,
 ) -> tuple[Placement, int | None]:
-    """Return where environments should live, and how many workers they should have.
+    """Return the placement of environments and the number of workers.
 
-    Without a GIL threads are always better. With one, Python code runs on one core at a
-    time: then an environment is made and stepped for a moment, and thrown away. Where
-    processes would not pay, more than one thread would not, either.
+    Without a GIL threads are always faster. With one, Python code runs on one core at a
+    time: then one environment is made, stepped for a moment and closed. If processes
+    would not be faster, neither would several threads.
 
     Args:
         wanted: A placement, or ``"auto"``.
         makers: Make the environments.
-        workers: How many workers are wanted; None: what helps.
-        trial: Steps an environment and says how long each step took; None: as
-            Gymnasium's are stepped.
+        workers: Number of workers; None: chosen automatically.
+        trial: Steps an environment and yields the duration of each step; None: for
+            Gymnasium environments.
 
     Raises:
-        ValueError: ``wanted`` is no placement.
+        ValueError: ``wanted`` is not a placement.
     """
     if wanted == "thread":
         return "thread", workers
     if wanted == "process":
         return "process", workers
     if wanted != "auto":
-        msg = f"placement is {wanted!r}; it is 'thread', 'process' or 'auto'"
+        msg = f"placement must be 'thread', 'process' or 'auto', got {wanted!r}"
         raise ValueError(msg)
     parallel = workers if workers is not None else usable_cores()
     if not has_gil() or parallel < 2 or len(makers) < 2 or not can_have_processes():
@@ -63,17 +64,31 @@ def choose_placement(
 
 
 def parts(count: int, size: int) -> list[range]:
-    """Return so many environments in so many parts, as even as can be."""
+    """Split ``count`` indices into ``size`` ranges of almost equal length."""
     return [range(count * k // size, count * (k + 1) // size) for k in range(size)]
 
 
 def can_have_processes() -> bool:
-    """Return whether this machine can have environments in other processes."""
+    """Return whether environments can live in other processes on this system."""
     return os.name == "posix" and bool(sys.executable)
 
 
+def check_processes() -> None:
+    """Check that environments can live in other processes.
+
+    Raises:
+        RuntimeError: They cannot.
+    """
+    if not can_have_processes():
+        msg = (
+            "placement='process' needs a POSIX system and an interpreter that "
+            "can be started (sys.executable); use placement='thread'"
+        )
+        raise RuntimeError(msg)
+
+
 def try_steps(env: Any) -> Iterator[float]:  # noqa: ANN401
-    """Step an environment of Gymnasium's for ever; how long takes each step?"""
+    """Step a Gymnasium environment without end; yield the seconds of each step."""
     env.action_space.seed(0)
     env.reset(seed=0)
     while True:
@@ -85,11 +100,11 @@ def try_steps(env: Any) -> Iterator[float]:  # noqa: ANN401
 
 
 def _step_seconds(maker: Callable[[], Any], trial: Trial) -> float:
-    """Return how long a step takes, about; 0 if that cannot be told."""
+    """Return the median seconds of a step; 0 if it cannot be measured."""
     try:
         env: Any = maker()
     except Exception:
-        return 0.0  # whoever makes it in earnest gets to see why
+        return 0.0  # the backend reports the failure
     try:
         taken: list[float] = []
         end = time.perf_counter() + PROBE_SECONDS

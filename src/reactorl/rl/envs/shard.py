@@ -1,122 +1,236 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Environments that are together on one thread, or in one process."""
+"""Shards: sub-environments that share a thread or a process, behind one interface."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from reactorl.rl.envs._stepping import StepperGroup
+from reactorl.rl.envs.arrays import Arrays
 from reactorl.rl.envs.buffer_pool import HOME
-from reactorl.rl.envs.commands import Answer, Reset, Step
+from reactorl.rl.envs.commands import Answer, Only, Reset, Step
 from reactorl.rl.envs.errors import EnvError
 from reactorl.rl.envs.sub_env import SubEnv
-from reactorl.rl.envs.timeout import no_guard
+from reactorl.rl.envs.timeout import HangWatch, no_guard
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from reactorl.rl.envs.commands import Actions, Command
+    from reactorl.rl.envs.commands import Actions, Command, Description
     from reactorl.rl.envs.factory import Maker
-    from reactorl.rl.envs.sub_env import Infos, Rules
+    from reactorl.rl.envs.rules import Rules
+    from reactorl.rl.envs.sub_env import Infos
     from reactorl.rl.envs.timeout import Guard
 
     Replies = dict[int, Any]
-    """By index; those who have nothing to say are missing."""
+    """By index; sub-environments with nothing to report are missing."""
 
 
-class EnvShard:
-    """Some of the environments of a vector, made by whoever makes this.
+class EnvShard(Protocol):
+    """Sub-environments that share a thread or a process.
 
-    An environment that cannot be made replies so to every command.
+    A command is posted, then collected; between the two a process works while the
+    caller does something else. One thread at a time may use a shard.
+    """
+
+    @property
+    def indices(self) -> Sequence[int]:
+        """The indices of its sub-environments, in order."""
+
+    def open(self) -> None:
+        """Make the environments if that has not begun yet, and wait for them.
+
+        Raises:
+            EnvError: One cannot be made.
+        """
+
+    def post(self, command: Command) -> None:
+        """Begin to execute a command; ``collect`` must follow."""
+
+    def collect(self) -> Replies:
+        """Wait until the posted command is done and return the replies.
+
+        A failure of a sub-environment is an ``EnvError`` among the replies.
+        """
+
+    def make_arrays(self, description: Description) -> Arrays:
+        """Make arrays for the results of a shard that is used alone.
+
+        The indices must count from 0.
+        """
+
+    def close(self) -> None:
+        """Close the sub-environments; more than once is allowed.
+
+        Raises:
+            EnvError: One raised while it was closed; all are closed nevertheless.
+        """
+
+
+def execute(shard: EnvShard, command: Command) -> Replies:
+    """Let a shard execute a command and wait for it."""
+    shard.post(command)
+    return shard.collect()
+
+
+class LocalShard:
+    """Sub-environments in this process, used by one thread at a time.
+
+    A sub-environment that cannot be made replies with that error to every command.
 
     Args:
         makers: Make the environments, by index.
-        rules: What holds for all of them.
-        guard: Returns what breaks off what takes too long, for one each.
+        rules: Settings of all sub-environments.
+        guard: Makes the timeout guard of a sub-environment. None: the shard has a watch
+            of its own if the rules have a timeout.
+        deferred: Whether the caller calls ``make`` later, on the thread of its choice.
     """
 
     def __init__(
         self,
         makers: Mapping[int, Maker],
         rules: Rules,
-        guard: Callable[[], Guard] = no_guard,
+        guard: Callable[[], Guard] | None = None,
+        *,
+        deferred: bool = False,
     ) -> None:
-        self.seats: list[SubEnv] = []
-        self.unmade: dict[int, EnvError] = {}
-        self._place = HOME
-        seat = rules.seat or SubEnv
-        for index, maker in makers.items():
+        self.indices = tuple(makers)
+        self.sub_envs: list[SubEnv] = []
+        self._makers, self._rules = makers, rules
+        self._unmade: dict[int, EnvError] = {}
+        self._buffer = HOME
+        self._posted: Command | None = None
+        self._watch: HangWatch | None = None
+        if guard is None:
+            guard = no_guard
+            if rules.timeout is not None:
+                self._watch = HangWatch(rules.timeout)
+                guard = self._watch.guard
+        self._guard = guard
+        self._made = False
+        if not deferred:
+            self.make()
+
+    def make(self) -> None:
+        """Make the environments, on the calling thread."""
+        self._made = True
+        make = self._rules.sub_env or SubEnv
+        for index, maker in self._makers.items():
             try:
-                self.seats.append(seat(index, maker, rules, guard()))
+                self.sub_envs.append(make(index, maker, self._rules, self._guard()))
             except EnvError as failure:
-                self.unmade[index] = failure
-        self._crew = StepperGroup([seat.stepper for seat in self.seats])
+                self._unmade[index] = failure
+        self._by_index = {sub_env.index: sub_env for sub_env in self.sub_envs}
+        self._steppers = StepperGroup([each.stepper for each in self.sub_envs])
+
+    # -- as any shard -----------------------------------------------------------------
+
+    def open(self) -> None:
+        """Make the environments, on the calling thread."""
+        if not self._made:
+            self.make()
+        for failure in self._unmade.values():
+            raise failure
+
+    def post(self, command: Command) -> None:
+        """Remember a command; ``collect`` executes it."""
+        self._posted = command
+
+    def collect(self) -> Replies:
+        """Execute the posted command and return the replies."""
+        command, self._posted = self._posted, None
+        assert command is not None
+        return self.execute(command)
+
+    def make_arrays(self, description: Description) -> Arrays:
+        """Make arrays for the results of a shard that is used alone."""
+        arrays = Arrays.of(description.observation_space, len(self.indices))
+        self.assign(arrays)
+        return arrays
+
+    def close(self) -> None:
+        """Close the sub-environments, then raise the first failure."""
+        first: EnvError | None = None
+        sub_envs, self.sub_envs = self.sub_envs, []
+        for sub_env in sub_envs:
+            try:
+                sub_env.close()
+            except EnvError as failure:
+                first = first or failure
+        if self._watch is not None:
+            self._watch.close()
+        if first is not None:
+            raise first
+
+    # -- local ------------------------------------------------------------------------
+
+    def assign(self, arrays: Arrays) -> None:
+        """Write results into these arrays from now on."""
+        for sub_env in self.sub_envs:
+            sub_env.assign(arrays)
+
+    def execute(self, command: Command) -> Replies:
+        """Execute a command and return the replies."""
+        if type(command) is Step:
+            self.use_buffer(command.buffer)
+            return self.step(command.actions)
+        replies: Replies = dict(self._unmade)
+        sub_envs: Iterable[SubEnv] = self.sub_envs
+        if type(command) is Only:
+            sub_envs = [
+                self._by_index[i] for i in command.indices if i in self._by_index
+            ]
+            command = command.command
+        elif type(command) is Reset:
+            self._buffer = command.buffer
+            for sub_env in self.sub_envs:
+                sub_env.use_buffer(command.buffer)
+        for sub_env in sub_envs:
+            reply = self.execute_one(command, sub_env)
+            if reply is not None:
+                replies[sub_env.index] = reply
+        return replies
+
+    def execute_one(self, command: Command, sub_env: SubEnv) -> Any:  # noqa: ANN401
+        """Execute a command in one sub-environment; a failure is a reply."""
+        return execute_one(command, sub_env)
 
     def step(self, actions: Actions) -> Replies:
-        """Step all of them."""
+        """Step all sub-environments with their items of the actions."""
         if type(actions) is np.ndarray and actions.ndim > 1:
-            actions = actions.copy()  # a row is the environment's own; see ``Step``
+            actions = actions.copy()  # environments may keep their row; see ``Step``
         replies: Replies = {}
         first = 0
-        while (stop := self._crew.step(first, actions)) is not None:
-            at, rest = stop
-            seat = self.seats[at]
+        while (stop := self._steppers.step(first, actions)) is not None:
+            at, unfinished = stop
+            sub_env = self.sub_envs[at]
             try:
-                reply: Infos | EnvError = seat.step_on(actions[seat.index], rest)
+                reply: Infos | EnvError = sub_env.finish_step(
+                    actions[sub_env.index], unfinished
+                )
             except EnvError as failure:
                 reply = failure
             if reply:
-                replies[seat.index] = reply
+                replies[sub_env.index] = reply
             first = at + 1
         return replies
 
-    def land(self, place: int) -> None:
-        """Let observations land at a place from now on."""
-        if place != self._place:
-            self._place = place
-            for seat in self.seats:
-                seat.land(place)
+    def use_buffer(self, buffer: int) -> None:
+        """Write observations into this buffer from now on."""
+        if buffer != self._buffer:
+            self._buffer = buffer
+            for sub_env in self.sub_envs:
+                sub_env.use_buffer(buffer)
 
-    def obey(self, command: Command) -> Replies:
-        """Let all of them obey a command."""
-        if type(command) is Step:
-            self.land(command.place)
-            return self.step(command.actions)
-        if type(command) is Reset:
-            self._place = command.place
-            for seat in self.seats:
-                seat.land(command.place)
-        replies: Replies = dict(self.unmade)
-        for seat in self.seats:
-            reply = self.one(command, seat)
-            if reply is not None:
-                replies[seat.index] = reply
-        return replies
 
-    def one(self, command: Command, seat: SubEnv) -> Any:  # noqa: ANN401
-        """Let one of them obey; a failure is a reply, too."""
-        try:
-            reply = command.apply(seat)
-        except EnvError as failure:
-            return failure
-        if isinstance(reply, Answer) and reply.error is not None:
-            reply.error.add_note(f"in environment {seat.index} ({seat.name})")
-        return reply
-
-    def close(self) -> None:
-        """Close the environments; the first that objects is heard when all are closed.
-
-        Raises:
-            EnvError: One raised while it was closed.
-        """
-        first: EnvError | None = None
-        seats, self.seats = self.seats, []
-        for seat in seats:
-            try:
-                seat.close()
-            except EnvError as failure:
-                first = first or failure
-        if first is not None:
-            raise first
+def execute_one(command: Command, sub_env: SubEnv) -> Any:  # noqa: ANN401
+    """Execute a command in one sub-environment; a failure is a reply."""
+    try:
+        reply = command.apply(sub_env)
+    except EnvError as failure:
+        return failure
+    if isinstance(reply, Answer) and reply.error is not None:
+        reply.error.add_note(f"in environment {sub_env.index} ({sub_env.name})")
+    return reply

@@ -1,94 +1,59 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One environment of a vector: stepped, reset when it ends, restarted when it fails.
+"""One environment of a vector or rollout: step, reset, autoreset, restart, failure.
 
-Everything about one environment is here, wherever it lives: in a reactor of this
-process, or in another process.
+A sub-environment works the same in a thread and in a worker process.
 """
 
 from __future__ import annotations
 
-import hashlib
 import traceback
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-import numpy as np
 from gymnasium.vector import AutoresetMode
 
+from reactorl.rl.checkpoint.env_state import restore_env, saved_env
 from reactorl.rl.envs._stepping import ResultWriter, Stepper
+from reactorl.rl.envs.autoreset import reset_in_step, step_after_end
 from reactorl.rl.envs.buffer_pool import HOME
 from reactorl.rl.envs.commands import Description
 from reactorl.rl.envs.errors import EnvError
+from reactorl.rl.envs.restart import RestartState
 from reactorl.rl.envs.timeout import HangGuard, unguarded
+from reactorl.rl.envs.validation import check_env, check_info, check_nan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     import gymnasium as gym
 
+    from reactorl.rl.checkpoint.registry import Data
     from reactorl.rl.envs._stepping import Unfinished
     from reactorl.rl.envs.arrays import Arrays
     from reactorl.rl.envs.observation_buffer import Put
+    from reactorl.rl.envs.rules import Rules
     from reactorl.rl.envs.timeout import Guard
 
-Restart: TypeAlias = Literal["never", "reset", "recreate"]
 Info: TypeAlias = "Mapping[str, Any]"
 Infos: TypeAlias = "tuple[Info, ...]"
-"""What a step or reset adds to the infos of the vector, in order; mostly nothing."""
+"""What a step or reset adds to the infos of the vector, in order; mostly empty."""
 
-RESTARTS: Final[tuple[Restart, ...]] = ("never", "reset", "recreate")
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """What holds for every environment of a vector."""
-
-    autoreset: AutoresetMode = AutoresetMode.NEXT_STEP
-    restart: Restart = "never"
-    check_nan: bool = False
-    timeout: float | None = None
-    """Seconds that a step or reset may take."""
-    seat: Callable[..., SubEnv] | None = None
-    """Makes the seat of an environment that is not Gymnasium's."""
-
-    def check(self) -> None:
-        """Refuse what makes no sense.
-
-        Raises:
-            TypeError: The timeout is no number.
-            ValueError: There is no such restart, or the timeout is not above zero.
-        """
-        if self.restart not in RESTARTS:
-            msg = f"restart is {self.restart!r}; it is one of {', '.join(RESTARTS)}"
-            raise ValueError(msg)
-        timeout: object = self.timeout
-        if timeout is not None and not isinstance(timeout, int | float):
-            msg = f"timeout is {timeout!r}; it is a number of seconds, or None"
-            raise TypeError(msg)
-        if timeout is not None and not timeout > 0:
-            msg = f"timeout is {timeout}; it is in seconds, above zero"
-            raise ValueError(msg)
-
-
-class BadResultError(ValueError):
-    """An environment returned what it may not."""
-
-
 class SubEnv:
-    """One environment, whose results land in its place of the arrays.
+    """One environment, which writes its results into its row of the arrays.
 
     Args:
-        index: Which place that is.
+        index: The row.
         make: Makes the environment.
-        rules: What holds for all.
-        guard: Breaks off what takes too long.
+        rules: Settings of all sub-environments.
+        guard: Interrupts calls that exceed the timeout.
     """
 
-    NEEDS: tuple[str, ...] = ("reset", "step", "action_space", "observation_space")
-    """What an environment has."""
+    REQUIRED: tuple[str, ...] = ("reset", "step", "action_space", "observation_space")
+    """Attributes that an environment must have."""
 
     def __init__(
         self,
@@ -98,31 +63,27 @@ class SubEnv:
         guard: Guard = unguarded,
     ) -> None:
         self.index = index
+        self.rules = rules
+        self.restarts = RestartState()
         self._make = make
-        self._rules = rules
         self._guard = guard
         if isinstance(guard, HangGuard):
-            guard.subject = self._whereabouts
+            guard.subject = self._position
         self._same_step = rules.autoreset is AutoresetMode.SAME_STEP
-        self._next_step = rules.autoreset is AutoresetMode.NEXT_STEP
+        next_step = rules.autoreset is AutoresetMode.NEXT_STEP
         self._plain = not rules.check_nan and rules.timeout is None
-        simple = self._plain and self._next_step and rules.restart == "never"
+        simple = self._plain and next_step and rules.restart == "never"
         self.stepper = Stepper(index, plain=self._plain, resets=simple)
-        self._seed: int | None = None
-        self.lives = 0
-        self._newborn_seed: int | None = None
-        self._owed: EnvError | None = None
-        self._owes_end = False
         self._puts: list[Put] = []
-        self._observed: Any = None
-        self._take_first: Callable[[object], bool] = _leave
-        self.env = self._made()
+        self._last_observation: Any = None
+        self._take_first: Callable[[object], bool] = _not_taken
+        self.env = self._make_env()
 
-    # -- what its stepper keeps -------------------------------------------------------
+    # -- state that the native stepper holds ------------------------------------------
 
     @property
     def env(self) -> gym.Env[Any, Any]:
-        """The environment; a restart may make another one."""
+        """The environment; a restart may replace it."""
         env: gym.Env[Any, Any] = self.stepper.env
         return env
 
@@ -132,7 +93,7 @@ class SubEnv:
 
     @property
     def steps(self) -> int:
-        """How many steps it has begun."""
+        """Number of steps begun."""
         return self.stepper.steps
 
     @steps.setter
@@ -147,36 +108,26 @@ class SubEnv:
     def _ended(self, ended: bool) -> None:
         self.stepper.ended = ended
 
-    # -- how it is made, and where results land ---------------------------------------
+    # -- construction -----------------------------------------------------------------
 
-    def _made(self) -> gym.Env[Any, Any]:
+    def _make_env(self) -> gym.Env[Any, Any]:
         try:
             made = self._make()
-            self._refuse_no_env(made)
+            check_env(made, self.REQUIRED)
         except (Exception, SystemExit) as error:
-            raise self._failure(error) from error
+            raise self.failure(error) from error
         return made
 
-    def _refuse_no_env(self, made: object) -> None:
-        lacking = [name for name in self.NEEDS if not hasattr(made, name)]
-        if lacking or isinstance(made, type):
-            why = f"has no {lacking[0]}" if lacking else "is a class"
-            msg = (
-                f"the function that makes it returned {made!r}, which {why}; let it "
-                "return an environment"
-            )
-            raise BadResultError(msg)
-
     def describe(self) -> Any:  # noqa: ANN401
-        """Return what the environment is.
+        """Return the spaces, metadata, render mode and name of the environment.
 
         Raises:
-            EnvError: It does not say.
+            EnvError: One of them cannot be read.
         """
         try:
             return self._description()
         except Exception as error:
-            raise self._failure(error) from error
+            raise self.failure(error) from error
 
     def _description(self) -> object:
         env = self.env
@@ -189,11 +140,11 @@ class SubEnv:
         )
 
     def assign(self, arrays: Arrays) -> None:
-        """Let results land in these arrays from now on."""
+        """Write results into these arrays from now on."""
         self._arrays = arrays
         slots = arrays.observations
         put = self._put = slots.writer(self.index)
-        if self._rules.restart != "never" and not slots.is_whole:
+        if self.rules.restart != "never" and not slots.is_whole:
             self._put = partial(
                 _put_all_or_nothing, put, partial(slots.row, self.index)
             )
@@ -201,71 +152,69 @@ class SubEnv:
             writers = [spare.writer(self.index) for spare in arrays.spares]
             self._puts = [partial(self._put_and_keep, each) for each in (put, *writers)]
             self._put = self._puts[HOME]
-        # Views of one's own, as for observations: threads that count references to the
-        # same array wait for each other.
-        mine = slice(self.index, self.index + 1)
-        self._reward = arrays.rewards[mine]
-        self._terminated = arrays.terminations[mine]
-        self._truncated = arrays.truncations[mine]
+        # Each sub-environment has views of its own: threads that count references to
+        # one array object would wait for each other.
+        row = slice(self.index, self.index + 1)
+        self._reward = arrays.rewards[row]
+        self._terminated = arrays.terminations[row]
+        self._truncated = arrays.truncations[row]
         rows = None if arrays.spares else slots.rows(self.index)
         if rows is None:
             self.stepper.land(None)
-            self._take_first = _leave
+            self._take_first = _not_taken
         else:
             results = self._reward, self._terminated, self._truncated
-            # In the same-step mode the end of an episode is seen in the infos alone.
-            landing = ResultWriter(rows, *results, ends=not self._same_step)
-            self.stepper.land(landing)
-            self._take_first = landing.take_first
+            # With SAME_STEP the last observation of an episode goes into the infos.
+            writer = ResultWriter(rows, *results, ends=not self._same_step)
+            self.stepper.land(writer)
+            self._take_first = writer.take_first
 
-    def land(self, place: int) -> None:
-        """Let observations land at a place of the arrays from now on."""
+    def use_buffer(self, buffer: int) -> None:
+        """Write observations into this buffer of the arrays from now on."""
         if self._puts:
-            self._put = self._puts[place]
+            self._put = self._puts[buffer]
 
-    def put_again(self) -> None:
-        """Put the last observation where they land now, if that may have changed."""
-        if self._observed is not None:
-            self._put(self._observed)
+    def rewrite_observation(self) -> None:
+        """Write the last observation again, into the current buffer."""
+        if self._last_observation is not None:
+            self._put(self._last_observation)
 
     def _put_and_keep(self, put: Put, obs: Any) -> None:  # noqa: ANN401
-        # Where it was put is the caller's, who may change it.
+        # The caller owns the buffer and may change it, so the original is kept.
         put(obs)
-        self._observed = obs
+        self._last_observation = obs
 
-    # -- what a vector does with its environments -----------------------------------
+    # -- commands ---------------------------------------------------------------------
 
     def step(self, action: Any) -> Infos:  # noqa: ANN401
-        """Step the environment, or reset it if it ended in the step before.
+        """Step the environment, or do what autoreset asks for instead.
 
         Raises:
-            EnvError: It failed, and is not to be restarted.
+            EnvError: It failed, and restarts are off.
         """
-        rest = self.stepper.step(action)
-        # Most steps are done with this; what follows is for all others.
-        return () if rest is None else self.step_on(action, rest)
+        unfinished = self.stepper.step(action)
+        # Most steps end here; the rest is for episodes that end, infos and failures.
+        return () if unfinished is None else self.finish_step(action, unfinished)
 
-    def step_on(self, action: Any, rest: Unfinished) -> Infos:  # noqa: ANN401
-        """Do what its stepper has left to do of a step.
+    def finish_step(self, action: Any, unfinished: Unfinished) -> Infos:  # noqa: ANN401
+        """Finish a step that the native stepper could not.
 
         Raises:
-            EnvError: It failed, and is not to be restarted.
+            EnvError: It failed, and restarts are off.
         """
-        if rest.is_reset:
-            return self._reset_on(rest)
-        if rest.error is not None:
-            return self._after_failure(rest.error)
-        if not rest.begun and self._ended:
-            if self._owed is not None and self._owes_end:
-                failure, self._owed = self._owed, None
-                return self._cut_off(failure)
-            if self._next_step:
-                return self._autoreset()
+        if unfinished.is_reset:
+            return self._finish_reset(unfinished)
+        if unfinished.error is not None:
+            return self._after_failure(unfinished.error)
+        if not unfinished.begun and self._ended:
+            failure = self.restarts.take_truncation()
+            if failure is not None:
+                return self._truncate(failure)
             if not self._same_step:
-                raise self._has_ended()
+                return step_after_end(self)
         try:
-            if rest.begun:
-                result = rest.result
+            if unfinished.begun:
+                result = unfinished.result
             else:
                 self.steps += 1
                 result = self._checked_step(action)
@@ -275,15 +224,15 @@ class SubEnv:
             self._terminated[0] = terminated
             self._truncated[0] = truncated
             if type(info) is not dict:
-                _refuse_no_dict(info)
-            # Last: if it fails, the last good observation is still there.
+                check_info(info)
+            # Last: if it fails, the last valid observation is still in the arrays.
             if not (ended and self._same_step):
                 self._put(obs)
         except (Exception, SystemExit) as error:
             return self._after_failure(error)
         if ended:
             if self._same_step:
-                return self._reset_in_step(obs, info)
+                return reset_in_step(self, obs, info)
             self._ended = True
         return (info,) if info else ()
 
@@ -291,17 +240,17 @@ class SubEnv:
         """Reset the environment.
 
         Raises:
-            EnvError: It failed, also after a restart if there may be one.
+            EnvError: It failed, also after a restart if restarts are on.
         """
         if seed is not None:
-            self._seed, self.lives, self._newborn_seed = seed, 0, None
-        info = self._reset(seed=seed, options=options)
+            self.restarts.seeded(seed)
+        info = self.reset_or_restart(seed=seed, options=options)
         self._terminated[0] = False
         self._truncated[0] = False
         return (info,) if info else ()
 
     def call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
-        """Return what a method of the environment returns, or an attribute of it."""
+        """Call a method of the environment, or return an attribute."""
         found = self.env.get_wrapper_attr(name)
         return found(*args, **kwargs) if callable(found) else found
 
@@ -310,8 +259,17 @@ class SubEnv:
         self.env.set_wrapper_attr(name, value)
 
     def render(self) -> object:
-        """Return what the environment renders."""
+        """Render the environment."""
         return self.env.render()
+
+    def save(self) -> Data:
+        """Return the state of the environment and of its restarts as plain data."""
+        return {"env": saved_env(self.env), "restarts": self.restarts.save()}
+
+    def load(self, saved: Data) -> None:
+        """Restore a saved state; the environment must have been reset before."""
+        restore_env(self.env, saved["env"])
+        self.restarts.load(saved["restarts"])
 
     def close(self) -> None:
         """Close the environment.
@@ -322,199 +280,172 @@ class SubEnv:
         try:
             self.env.close()
         except Exception as error:
-            raise self._failure(error, "close") from error
+            raise self.failure(error, "close") from error
 
-    # -- steps that are watched, resets -----------------------------------------------
+    # -- guarded steps and resets -----------------------------------------------------
 
     def _checked_step(self, action: Any) -> tuple[Any, ...]:  # noqa: ANN401
         result = self._guard(partial(self.env.step, action))
-        if self._rules.check_nan:
-            _refuse_nan(result[0], "observation")
-            _refuse_nan(result[1], "reward")
+        if self.rules.check_nan:
+            check_nan(result[0], "observation")
+            check_nan(result[1], "reward")
         return result
 
-    def _reset(self, **given: Any) -> Info:  # noqa: ANN401
-        """Reset the environment, also after a restart, and return its info."""
-        info, failure = self._insist(partial(self._try_reset, given))
-        return info if failure is None else {**info, **self._log(failure)}
+    def _checked_reset(self, **arguments: Any) -> tuple[Any, ...]:  # noqa: ANN401
+        result = self._guard(partial(self.env.reset, **arguments))
+        if self.rules.check_nan:
+            check_nan(result[0], "observation")
+        return result
 
-    def _insist(self, reset: Callable[[], T]) -> tuple[T, EnvError | None]:
-        """Reset the environment, also after a restart.
+    def reset_or_restart(self, **arguments: Any) -> Info:  # noqa: ANN401
+        """Reset the environment, after a restart if need be, and return its info."""
+        info, failure = self._retry(partial(self._try_reset, arguments))
+        return info if failure is None else {**info, **self._restart_info(failure)}
+
+    def _retry(self, reset: Callable[[], T]) -> tuple[T, EnvError | None]:
+        """Reset the environment; restart it and try once more if that fails.
 
         Returns:
-            What came of it; and why there was a restart, if nobody was told before.
+            The result, and the cause of a restart that has not been reported yet.
         """
         failure: EnvError | None = None
         try:
             found = reset()
         except (Exception, SystemExit) as error:
-            failure = self._failure(error, "reset")
-            if self._rules.restart == "never":
+            failure = self.failure(error, "reset")
+            if self.rules.restart == "never":
                 raise failure from error
             self._restart()
             try:
                 found = reset()
             except (Exception, SystemExit) as again:
-                raise self._failure(again, "reset") from again
+                raise self.failure(again, "reset") from again
         self._ended = False
-        if self._owed is not None:
-            failure, self._owed = failure or self._owed, None
-        return found, failure
+        deferred = self.restarts.take_pending()
+        return found, failure or deferred
 
-    def _try_reset(self, given: dict[str, Any]) -> Info:
-        if self._newborn_seed is not None and given.get("seed") is None:
-            given = {**given, "seed": self._newborn_seed}
-        self._newborn_seed = None
+    def _try_reset(self, arguments: dict[str, Any]) -> Info:
+        seed = self.restarts.take_seed()
+        if seed is not None and arguments.get("seed") is None:
+            arguments = {**arguments, "seed": seed}
         reset: Callable[..., tuple[Any, Info]] = self._checked_reset
         if self._plain:
             reset = self.env.reset
-        return self._take_in(reset(**given))
+        return self._write_first(reset(**arguments))
 
-    def _take_in(self, result: tuple[Any, Info]) -> Info:
+    def _write_first(self, result: tuple[Any, Info]) -> Info:
+        """Write the first observation of an episode and return the info."""
         if self._take_first(result):
             return {}
         obs, info = result
-        _refuse_no_dict(info)
+        check_info(info)
         self._put(obs)
         return info
 
-    def _checked_reset(self, **given: Any) -> tuple[Any, ...]:  # noqa: ANN401
-        result = self._guard(partial(self.env.reset, **given))
-        if self._rules.check_nan:
-            _refuse_nan(result[0], "observation")
-        return result
-
-    def _reset_on(self, rest: Unfinished) -> Infos:
-        """Do what is left of a reset that is not to be tried again."""
+    def _finish_reset(self, unfinished: Unfinished) -> Infos:
+        """Finish an autoreset that the native stepper began; restarts are off."""
         try:
-            if rest.error is not None:
-                raise rest.error
-            info = self._take_in(rest.result)
+            if unfinished.error is not None:
+                raise unfinished.error
+            info = self._write_first(unfinished.result)
         except (Exception, SystemExit) as error:
-            raise self._failure(error, "reset") from error
+            raise self.failure(error, "reset") from error
         self._ended = False
-        return self._begun(info)
+        return self.begin_episode(info)
 
-    def _autoreset(self) -> Infos:
-        return self._begun(self._reset())
-
-    def _begun(self, info: Info) -> Infos:
+    def begin_episode(self, info: Info) -> Infos:
+        """Write the results of a step that was a reset: no reward, nothing ended."""
         self._reward[0] = 0.0
         self._terminated[0] = False
         self._truncated[0] = False
         return (info,) if info else ()
 
-    def _reset_in_step(self, obs: Any, info: Info) -> Infos:  # noqa: ANN401
-        # What it keeps and changes by the reset must not change what was.
-        final = {"final_obs": obs, "final_info": as_it_is(info)}
-        again = self._reset()
-        return (final, again) if again else (final,)
-
-    # -- failures ---------------------------------------------------------------------
+    # -- failures and restarts --------------------------------------------------------
 
     def _after_failure(self, error: BaseException) -> Infos:
-        """Cut the episode off at the last observation, if restarts are allowed."""
-        failure = self._failure(error)
-        if self._rules.restart == "never":
+        """Restart and truncate the episode; raise if restarts are off."""
+        failure = self.failure(error)
+        if self.rules.restart == "never":
             raise failure from error
         self._restart()
-        return self._cut_off(failure)
+        return self._truncate(failure)
 
-    def _cut_off(self, failure: EnvError) -> Infos:
-        """End the episode as truncated, with the last observation there was."""
+    def _truncate(self, failure: EnvError) -> Infos:
+        """End the episode as truncated, with the last valid observation."""
         self._reward[0] = 0.0
         self._terminated[0] = False
         self._truncated[0] = True
-        log = self._log(failure)
+        info = self._restart_info(failure)
         if self._same_step:
             last = self._arrays.observations.row(self.index)
-            return self._reset_in_step(last, log)
+            return reset_in_step(self, last, info)
         self._ended = True
-        return (log,)
-
-    def owe(self, failure: EnvError, *, is_over: bool) -> None:
-        """Let the next step or reset tell of a restart that happened in between.
-
-        Args:
-            failure: Why it happened.
-            is_over: Whether the episode had ended before. If not, the next step cuts it
-                off; if so, nothing is left to end, and its reset tells.
-        """
-        self._owed = failure
-        self._owes_end = not is_over
-        self._ended = True
-
-    def go_on(self) -> Any:  # noqa: ANN401
-        """Do what a step does that tells of a restart; see ``owe``."""
-        return self.step(None)
+        return (info,)
 
     def _restart(self) -> None:
-        """Make a new environment, if that is what a restart is."""
-        if self._rules.restart != "recreate":
+        """Replace the environment if the restart policy says so."""
+        if self.rules.restart != "recreate":
             return
-        with suppress(Exception):  # it failed once already
+        with suppress(Exception):  # it has failed before
             self.env.close()
-        self.env = self._made()
-        self._be_reborn(self.lives + 1)
+        self.env = self._make_env()
+        self.restarts.replaced(self.restarts.count + 1)
 
-    def bequeath(self, seed: int | None, lives: int, steps: int, last: Any) -> None:  # noqa: ANN401
-        """Take the place of an environment that was lost with its process.
+    def defer_restart(self, failure: EnvError, *, is_over: bool) -> None:
+        """Report a restart with the next step or reset; see ``RestartState``."""
+        self.restarts.defer(failure, is_over=is_over)
+        self._ended = True
+
+    def step_deferred(self) -> Any:  # noqa: ANN401
+        """Do the step that reports a deferred restart."""
+        return self.step(None)
+
+    def replace_lost(
+        self,
+        seed: int | None,
+        count: int,
+        steps: int,
+        last: Any,  # noqa: ANN401
+    ) -> None:
+        """Continue for an environment that was lost with its process.
 
         Args:
-            seed: What it was seeded with.
-            lives: How many came before since then.
-            steps: How many steps it had begun.
-            last: Of its last observation, what is not in arrays.
+            seed: Its last seed.
+            count: Replacements since then, this one included.
+            steps: Number of steps it had begun.
+            last: The parts of its last observation that are not in arrays.
         """
-        self._seed = seed
         self.steps = steps
-        self._recall(last)
-        self._be_reborn(lives)
+        self._restore_last(last)
+        self.restarts.seed = seed
+        self.restarts.replaced(count)
 
-    def _recall(self, last: Any) -> None:  # noqa: ANN401
+    def _restore_last(self, last: Any) -> None:  # noqa: ANN401
         self._arrays.observations.put_objects(self.index, iter(last))
 
-    def _be_reborn(self, lives: int) -> None:
-        """Let the next reset be seeded: the environment is new and would begin anew.
+    def _restart_info(self, failure: EnvError) -> dict[str, Any]:
+        """Return the info of a restart; ``stamped`` turns the failure into text."""
+        return {"restart": self.rules.restart, "failure": failure}
 
-        Args:
-            lives: How many came before it since it was last seeded.
-        """
-        self.lives = lives
-        if self._seed is not None:
-            text = f"{self._seed}/{lives}".encode()
-            digest = hashlib.blake2b(text, digest_size=4).digest()
-            self._newborn_seed = int.from_bytes(digest) >> 1
-
-    def _log(self, failure: EnvError) -> dict[str, Any]:
-        """Return what the info says of a restart; see ``stamped``."""
-        return {"restart": self._rules.restart, "failure": failure}
-
-    def _failure(self, error: BaseException, deed: str = "") -> EnvError:
+    def failure(self, error: BaseException, operation: str = "") -> EnvError:
+        """Return an exception as an ``EnvError`` of this sub-environment."""
         if isinstance(error, EnvError):
             return error
         what = traceback.format_exception_only(error)[-1].strip()
         trace = "".join(traceback.format_exception(error))
-        return EnvError(self.index, self.name, self.steps, "", what, trace, deed)
+        return EnvError(self.index, self.name, self.steps, "", what, trace, operation)
 
-    def _has_ended(self) -> EnvError:
-        what = (
-            "its episode has ended and autoreset is disabled; reset it with "
-            'reset(options={"reset_mask": ...})'
-        )
-        return EnvError(self.index, self.name, self.steps, "", what)
-
-    def _whereabouts(self) -> str:
-        return f"environment {self.index} ({self.name}), at step {self.steps},"
+    def _position(self) -> str:
+        return f"environment {self.index} ({self.name}), step {self.steps},"
 
     @property
     def name(self) -> str:
-        """What the environment calls itself."""
+        """The id or class of the environment."""
         return env_name(getattr(self, "env", None))
 
 
 def env_name(env: object) -> str:
-    """Return the id of an environment, or what it is."""
+    """Return the id of an environment, or the name of its class."""
     spec = getattr(env, "spec", None)
     if spec is not None:
         return str(spec.id)
@@ -523,7 +454,7 @@ def env_name(env: object) -> str:
     return type(getattr(env, "unwrapped", env)).__name__
 
 
-def _leave(result: object) -> bool:
+def _not_taken(result: object) -> bool:
     return False
 
 
@@ -535,30 +466,3 @@ def _put_all_or_nothing(put: Put, before: Callable[[], Any], value: object) -> N
         with suppress(Exception):  # there may not have been one
             put(last)
         raise
-
-
-def as_it_is(value: Any) -> Any:  # noqa: ANN401
-    """Return a value whose dicts and arrays, at any depth, are nobody else's."""
-    if isinstance(value, dict):
-        return {key: as_it_is(part) for key, part in value.items()}
-    return value.copy() if isinstance(value, np.ndarray) else value
-
-
-def _refuse_no_dict(info: object) -> None:
-    if not isinstance(info, dict):
-        msg = f"an info that is a {type(info).__name__}, where a dict was due"
-        raise BadResultError(msg)
-
-
-def _refuse_nan(value: Any, what: str) -> None:  # noqa: ANN401
-    if isinstance(value, dict):
-        for part in value.values():
-            _refuse_nan(part, what)
-    elif isinstance(value, tuple | list):
-        for part in value:
-            _refuse_nan(part, what)
-    elif not isinstance(value, str):
-        array = np.asarray(value)
-        if np.issubdtype(array.dtype, np.inexact) and np.isnan(array).any():
-            msg = f"NaN in the {what}: {value}"
-            raise BadResultError(msg)

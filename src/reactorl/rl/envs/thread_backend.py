@@ -1,28 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Environments in this process: groups of them are reactors on the runtime's workers.
+"""Lock-step backend with threads: shards are reactors on the runtime's workers.
 
 ::
 
-    command ---> group[0..n).command     (to all of them, at one tag)
-    reply   <--- group[0..n).reply
+    command ---> shard[0..n).command    (steps all of its sub-environments)
+    reply   <--- shard[0..n).reply
 
-    steps   ---> solo[0..m).command      (instead, at other tags: one each)
-    replies <--- solo[0..m).reply
+    single  ---> shard[0..n).single     (instead, at other tags: lends them one by one)
+                 shard[0..n).lent ---> sub_env[0..m).lent
+    replies <--- sub_env[0..m).reply
 
-Several environments share a reactor, so that handing out work costs little even where
-a step is short; where there are many, there are more reactors than workers, so that no
-worker waits long. An environment is made at the start tag and closed at the final one,
-by its home worker. In between it is stepped there, too, unless that worker is busy
-while another has nothing to do; ``pin`` rules that out.
+Several sub-environments share a reactor, so that scheduling costs little even if steps
+are short. Large vectors have more shards than workers, to balance the load.
+Environments are made at the start tag and closed at the final one, by the home worker
+of their shard. In between they are stepped there too, unless that worker is busy while
+another one is idle; ``pin`` rules that out.
 
-While steps are long, each is handed out by itself: then no worker waits longer than for
-one of them. That changes who does a step, and nothing of what comes of it.
+If steps are long, a shard lends each sub-environment through a port to a reactor of its
+own, for the rest of the tag. A worker then waits at most for one step. The port is the
+only access of that reactor to the sub-environment, so the scheduler knows the order.
 """
 
 from __future__ import annotations
 
+import os
 from contextlib import ExitStack
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from reactorl import (
@@ -40,10 +42,11 @@ from reactorl import (
 from reactorl._util.machine import usable_cores
 from reactorl.rl.envs.adaptive_dispatch import ByLength
 from reactorl.rl.envs.arrays import Arrays
+from reactorl.rl.envs.backend import first_failure
 from reactorl.rl.envs.commands import Describe, Step
-from reactorl.rl.envs.errors import EnvError, stamped
+from reactorl.rl.envs.errors import stamped
 from reactorl.rl.envs.placement import parts
-from reactorl.rl.envs.shard import EnvShard
+from reactorl.rl.envs.shard import LocalShard, execute_one
 from reactorl.rl.envs.timeout import HangWatch, no_guard
 
 if TYPE_CHECKING:
@@ -51,188 +54,168 @@ if TYPE_CHECKING:
 
     from reactorl import Tag
     from reactorl.rl.envs.commands import Command, Description, Reply
-    from reactorl.rl.envs.factory import Maker
-    from reactorl.rl.envs.sub_env import Rules, SubEnv
+    from reactorl.rl.envs.rules import Rules
+    from reactorl.rl.envs.sub_env import SubEnv
     from reactorl.rl.envs.timeout import Guard
 
-GROUPS_PER_WORKER: Final = 3
-WORTH_A_GROUP: Final = 8
-"""Environments with short steps; a group of fewer costs more than it evens out."""
+SHARDS_PER_WORKER: Final = 3
+MIN_SHARD: Final = 8
+"""Sub-environments with short steps; a smaller shard costs more than it balances."""
 LONG_STEP: Final = 20e-6
-"""Seconds from which a step is worth to be handed out by itself."""
+"""Seconds from which a step is scheduled by itself."""
 
 
-class Group(Reactor):
-    """Has some environments, which obey a command at the tag at which it arrives."""
+class Shard(Reactor):
+    """Sub-environments that execute a command at the tag at which it arrives."""
 
     command = Input[Any]()
     reply = Output[Any]()
+    single = Input[Step]()
+    lent = MultiOutput[Any](lambda self: len(self.shards[self.bank_index].indices))
+    """A sub-environment and its step; it is returned when the tag ends."""
 
-    plans: Sequence[GroupPlan] = param()
+    shards: Sequence[LocalShard] = param()
     bank_index: int = param(0)
 
     def setup(self) -> None:
-        """Have no environments yet."""
-        self.company: EnvShard | None = None
+        """Find the shard; its environments are made at the start tag."""
+        self.shard = self.shards[self.bank_index]
 
     @reaction(startup)
     def make(self) -> None:
-        """Make the environments."""
-        plan = self.plans[self.bank_index]
-        self.company = EnvShard(plan.makers, plan.rules, plan.guard)
-        plan.companies[self.bank_index] = self.company
+        """Make the environments, on the home worker."""
+        self.shard.make()
 
     @reaction(command, effects=[reply])
-    def obey(self) -> None:
-        """Let them obey; reply if there is something to say."""
-        assert self.company is not None
-        replies = self.company.obey(self.command.value)
+    def execute(self) -> None:
+        """Execute a command in all sub-environments; reply if need be."""
+        replies = self.shard.execute(self.command.value)
         if replies:
             self.reply.set(
                 {i: stamped(reply, self.when) for i, reply in replies.items()}
             )
 
+    @reaction(single, effects=[lent])
+    def lend(self) -> None:
+        """Let each sub-environment be stepped by a reactor of its own."""
+        command = self.single.value
+        self.shard.use_buffer(command.buffer)
+        for sub_env, port in zip(self.shard.sub_envs, self.lent, strict=True):
+            port.set((sub_env, command))
+
     def when(self) -> str:
-        """Return the current tag, as failures show it."""
+        """Return the current tag, for failures."""
         return str(self.tag)
 
     @reaction(shutdown)
     def close(self) -> None:
-        """Close the environments, on their home worker."""
+        """Close the environments, on the home worker."""
         self.teardown()
 
     def teardown(self) -> None:
-        """Close the environments, if that has not happened yet."""
-        company, self.company = self.company, None
-        if company is not None:
-            company.close()
+        """Close the environments if they are still open."""
+        self.shard.close()
 
 
-class Solo(Reactor):
-    """Lets one environment of a group step, at tags at which the group does nothing."""
+class SingleStep(Reactor):
+    """Steps one sub-environment that a shard lends to it."""
 
-    command = Input[Any]()
+    lent = Input[Any]()
     reply = Output[Any]()
 
-    plans: Sequence[GroupPlan] = param()
-    bank_index: int = param(0)
-
-    def setup(self) -> None:
-        """Have no environment before the first step."""
-        self.found: tuple[EnvShard, SubEnv] | None = None
-
-    @reaction(command, effects=[reply])
+    @reaction(lent, effects=[reply])
     def step(self) -> None:
-        """Let it step; reply if there is something to say."""
-        company, seat = self.found = self.found or self.find()
-        command = self.command.value
-        seat.land(command.place)
-        reply = company.one(command, seat)
+        """Step it; reply if need be."""
+        sub_env: SubEnv
+        sub_env, command = self.lent.value
+        reply = execute_one(command, sub_env)
         if reply is not None:
-            self.reply.set({seat.index: stamped(reply, self.when)})
+            self.reply.set({sub_env.index: stamped(reply, self.when)})
 
     def when(self) -> str:
-        """Return the current tag, as failures show it."""
+        """Return the current tag, for failures."""
         return str(self.tag)
 
-    def find(self) -> tuple[EnvShard, SubEnv]:
-        """Find the environment that a group has made."""
-        return next(
-            (company, seat)
-            for company in self.plans[0].companies
-            if company is not None
-            for seat in company.seats
-            if seat.index == self.bank_index
-        )
 
-
-@dataclass(frozen=True)
-class GroupPlan:
-    """What a group is to have."""
-
-    makers: Mapping[int, Maker]
-    rules: Rules
-    guard: Callable[[], Guard]
-    companies: list[EnvShard | None]
-    """Where a group leaves its company, at its own index, for the caller to see."""
-
-
-class Threads(Reactor):
-    """All environments of a vector."""
+class ThreadProgram(Reactor):
+    """All sub-environments of a vector."""
 
     command = Input[Any]()
-    reply = MultiOutput[Any](lambda self: len(self.plans))
-    steps = Input[Any]()
-    replies = MultiOutput[Any](lambda self: self.solos)
+    reply = MultiOutput[Any](lambda self: len(self.shards))
+    single = Input[Step]()
+    replies = MultiOutput[Any](lambda self: self.singles)
 
-    plans: Sequence[GroupPlan] = param()
-    solos: int = param()
+    shards: Sequence[LocalShard] = param()
+    singles: int = param()
+    """Number of sub-environments that can be stepped one by one: all or none."""
 
-    group = bank(Group(plans=plans), width=lambda self: len(self.plans))
-    solo = bank(Solo(plans=plans), width=solos)
+    shard = bank(Shard(shards=shards), width=lambda self: len(self.shards))
+    sub_env = bank(SingleStep(), width=singles)
 
     def build(self) -> None:
         """Connect."""
-        self.connect(self.command, self.group.command, broadcast=True)
-        self.connect(self.group.reply, self.reply)
-        if self.solos:
-            self.connect(self.steps, self.solo.command, broadcast=True)
-            self.connect(self.solo.reply, self.replies)
+        self.connect(self.command, self.shard.command, broadcast=True)
+        self.connect(self.shard.reply, self.reply)
+        if self.singles:
+            self.connect(self.single, self.shard.single, broadcast=True)
+            self.connect(self.shard.lent, self.sub_env.lent)
+            self.connect(self.sub_env.reply, self.replies)
 
 
-def group_count(envs: int, threads: int) -> int:
-    """Return in how many groups environments step, as long as their steps are short."""
+def shard_count(envs: int, threads: int) -> int:
+    """Return the number of shards for short steps."""
     if threads == 1:
         return 1
-    return min(GROUPS_PER_WORKER * threads, max(threads, envs // WORTH_A_GROUP))
+    return min(SHARDS_PER_WORKER * threads, max(threads, envs // MIN_SHARD))
 
 
 class ThreadBackend:
-    """Environments on the runtime's workers; the caller is one of these.
+    """Sub-environments on the runtime's workers; the caller's thread is one of them.
 
     Args:
         makers: Make the environments.
-        rules: What holds for all of them.
-        workers: How many threads; None: what helps.
-        pin: Whether an environment stays with the thread that made it.
+        rules: Settings of all sub-environments.
+        workers: Number of threads; None: one for each core.
+        pin: Whether a sub-environment stays on the thread that made it.
     """
 
     def __init__(
         self,
-        makers: Sequence[Maker],
+        makers: Sequence[Callable[[], Any]],
         rules: Rules,
         *,
         workers: int | None,
         pin: bool,
     ) -> None:
         self._count = len(makers)
+        self._owner = os.getpid()
         threads = min(usable_cores() if workers is None else workers, self._count)
-        size = group_count(self._count, threads)
+        size = shard_count(self._count, threads)
         self._stack = ExitStack()
         guard: Callable[[], Guard] = no_guard
         if rules.timeout is not None:
             watch = HangWatch(rules.timeout)
             self._stack.callback(watch.close)
             guard = watch.guard
-        self._companies: list[EnvShard | None] = [None] * size
-        plans = [
-            GroupPlan({i: makers[i] for i in part}, rules, guard, self._companies)
+        # Each shard belongs to one reactor; the backend uses it between tags only.
+        self._shards = [
+            LocalShard({i: makers[i] for i in part}, rules, guard, deferred=True)
             for part in parts(self._count, size)
         ]
-        # A group of one steps alone anyway, and who is pinned stays with its group.
-        solos = 0 if pin or size in (1, self._count) else self._count
-        # Values stay as they are: what an environment keeps in its info is its own.
-        main = Threads(plans=plans, solos=solos)
+        # A shard of one steps alone anyway, and a pinned one stays with its worker.
+        singles = 0 if pin or size in (1, self._count) else self._count
+        main = ThreadProgram(shards=self._shards, singles=singles)
+        # Not frozen: infos may hold objects that the environment keeps changing.
         session = drive(main, workers=threads, freeze=False, stay_home=pin)
         try:
             self._session = self._stack.enter_context(session)
             self._command = self._session.plug("command")
             self._step = self._command
-            if solos:
+            if singles:
                 self._step = ByLength(
                     LONG_STEP * self._count / threads,
                     for_short=self._command,
-                    for_long=self._session.plug("steps"),
+                    for_long=self._session.plug("single"),
                 )
         except BaseException:
             self._stack.close()
@@ -246,28 +229,25 @@ class ThreadBackend:
     @property
     def envs(self) -> list[Any]:
         """The environments themselves."""
-        return [s.env for company in self._companies if company for s in company.seats]
+        return [each.env for shard in self._shards for each in shard.sub_envs]
 
     def describe(self) -> list[Description]:
-        """Return what each environment is."""
-        replies: list[Any] = self.obey(Describe())
-        for reply in replies:
-            if isinstance(reply, EnvError):
-                raise reply
+        """Return a description of each sub-environment."""
+        replies: list[Any] = self.execute(Describe())
+        first_failure(replies)
         return replies
 
-    def make_arrays(self, description: Description, *, lends: bool) -> Arrays:
-        """Make the arrays, and let everybody know."""
+    def make_arrays(self, description: Description, *, pooled: bool) -> Arrays:
+        """Make the arrays."""
         space = description.observation_space
-        arrays = Arrays.of(space, self._count, lends=lends)
-        # Nobody is at work, and this is no event: tags are those of processes.
-        for company in self._companies:
-            for seat in company.seats if company else ():
-                seat.assign(arrays)
+        arrays = Arrays.of(space, self._count, lends=pooled)
+        # Not a command: tags are then the same as those of worker processes.
+        for shard in self._shards:
+            shard.assign(arrays)
         return arrays
 
-    def obey(self, command: Command) -> list[Reply]:
-        """Let every environment obey, at the next microstep."""
+    def execute(self, command: Command) -> list[Reply]:
+        """Execute a command in every sub-environment, at the next microstep."""
         push = self._step if type(command) is Step else self._command
         replies: list[Reply] = [None] * self._count
         for index, reply in _joined(push(command)).items():
@@ -275,20 +255,21 @@ class ThreadBackend:
         return replies
 
     def step(self, command: Step) -> dict[int, Reply]:
-        """Let every environment step, at the next microstep."""
+        """Step every sub-environment, at the next microstep."""
         outputs = self._step(command)
         return _joined(outputs) if outputs else {}
 
     def close(self) -> None:
         """Close the environments, each on its home worker, and end the threads."""
-        self._stack.close()
+        if os.getpid() == self._owner:  # a forked child has no such threads
+            self._stack.close()
 
 
 def _joined(outputs: Mapping[str, Sequence[dict[int, Reply] | None]]) -> dict[int, Any]:
-    """Return what environments replied, in their order."""
+    """Return the replies of all shards, in order."""
     found: dict[int, Any] = {}
-    for by_group in outputs.values():
-        for replies in by_group:
+    for by_shard in outputs.values():
+        for replies in by_shard:
             if replies is not None:
                 found |= replies
     return found

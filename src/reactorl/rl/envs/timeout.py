@@ -60,13 +60,13 @@ class HangWatch:
 
     Args:
         seconds: How long guarded work may take.
-        tells: Whether it is told if work cannot be broken off. Not where somebody else
+        logs: Whether it is told if work cannot be broken off. Not where somebody else
             ends the process then.
     """
 
-    def __init__(self, seconds: float, *, tells: bool = True) -> None:
+    def __init__(self, seconds: float, *, logs: bool = True) -> None:
         self.seconds = seconds
-        self._tells = tells
+        self._logs = logs
         self._guards: list[HangGuard] = []
         self._lock = threading.Lock()
         self._end = threading.Event()
@@ -74,7 +74,7 @@ class HangWatch:
 
     def guard(self) -> HangGuard:
         """Return a guard for the work of one place."""
-        guard = HangGuard(self.seconds, tells=self._tells)
+        guard = HangGuard(self.seconds, logs=self._logs)
         with self._lock:
             self._guards.append(guard)
             if self._thread is None:
@@ -103,14 +103,14 @@ class HangWatch:
 class HangGuard:
     """Does work that may take so many seconds, and then fails by ``HangError``."""
 
-    def __init__(self, seconds: float, *, tells: bool) -> None:
+    def __init__(self, seconds: float, *, logs: bool) -> None:
         self._seconds = seconds
-        self._tells = tells
+        self._logs = logs
         self._lock = threading.RLock()
         self._deadline: float | None = None
         self._thread = 0
         self._kind: type[_Interruption] | None = None
-        self._fired = self._told = False
+        self._fired = self._logged = False
         self.subject: Callable[[], str] = lambda: "some code"
         """Says whose work it is."""
 
@@ -126,11 +126,11 @@ class HangGuard:
             assert self._kind is not None
             _raise_in(self._thread, self._kind)
             is_stuck = now > deadline + max(self._seconds, 1.0)
-            if is_stuck and self._tells and not self._told:
-                self._told = True
-                self._tell()
+            if is_stuck and self._logs and not self._logged:
+                self._logged = True
+                self._log_hang()
 
-    def _tell(self) -> None:
+    def _log_hang(self) -> None:
         frame = sys._current_frames().get(self._thread)
         where = "".join(traceback.format_stack(frame)).rstrip()
         _log.error(
@@ -179,7 +179,7 @@ class HangGuard:
     def _begin(self) -> None:
         with self._lock:
             self._thread = threading.get_ident()
-            self._fired = self._told = False
+            self._fired = self._logged = False
             self._deadline = time.monotonic() + self._seconds
 
     def _call_off(self) -> None:

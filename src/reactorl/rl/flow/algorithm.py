@@ -41,12 +41,8 @@ class FlowError(ReactorlError):
     """
 
     def __init__(self, what: str, remedy: str = "") -> None:
-        super().__init__(what, remedy)
-        self.what = what
-        self.remedy = remedy
-
-    def __str__(self) -> str:
-        return f"{self.what}. {self.remedy}" if self.remedy else f"{self.what}."
+        super().__init__(what, remedy=remedy)
+        self.args = (what, remedy)
 
 
 def require(holds: bool, owner: object, name: str, rule: str) -> None:  # noqa: FBT001

@@ -1,55 +1,113 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Evaluation on the side: episodes without exploration, a few steps in every round.
+"""Evaluation: greedy episodes, during training or on their own.
 
-It takes part in a round for no longer than a rollout does, so that training never waits
-for it; and nothing that training depends on depends on it.
+During training a few steps are done in every iteration, so that training never waits
+longer for it than for a rollout; and training does not depend on its results.
 """
 
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from reactorl import Input, Output, Reactor, param, reaction, shutdown, startup
 from reactorl.rl._public import public
 from reactorl.rl.flow.trajectory import Episode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from reactorl.rl.checkpoint.registry import Data, StateRegistry
     from reactorl.rl.flow.algorithm import Weights
 
+MAX_ENVS: Final = 20
+"""Environments of an evaluation on its own."""
 
-class Judged(Protocol):
-    """Environments in which weights are tried, for one agent or several."""
 
-    def reset(self, seeds: Sequence[int]) -> None:
-        """Begin an episode in each."""
+class GreedyEnvs(Protocol):
+    """Environments in which a policy acts greedily, for one agent or several."""
 
-    def advance(self, weights: Weights, tag: str) -> Sequence[tuple[int, Episode]]:
-        """Do the best step in each; return the episodes that ended, and whose.
+    @property
+    def env(self) -> Any:  # noqa: ANN401
+        """The first environment itself, for rendering; only in this process."""
 
-        Where one ends, the next one begins. ``tag`` is for whoever fails.
+    def open(self) -> None:
+        """Make the environments, or wait for the process that makes them."""
+
+    def reset(self, seeds: Mapping[int, int | None]) -> None:
+        """Begin an episode in some environments, by index."""
+
+    def step_greedily(
+        self, weights: Weights, active: Sequence[int], tag: str = ""
+    ) -> Sequence[tuple[int, Episode]]:
+        """Do a greedy step in some environments; return the episodes that ended.
+
+        ``tag`` is the current one, for failures.
         """
 
     def save(self) -> Data:
-        """Return the state of all of them as plain data."""
+        """Return the state of all environments as plain data."""
 
     def load(self, saved: Data) -> None:
-        """Go on where others stopped; they must have been reset before."""
+        """Restore a saved state; the environments must have been reset before."""
 
     def close(self) -> None:
-        """Close all of them."""
+        """Close the environments."""
+
+
+def play(
+    make: Callable[[int], GreedyEnvs],
+    weights: Weights,
+    *,
+    episodes: int,
+    seed: int,
+    watch: Callable[[Any], None] | None = None,
+) -> list[Episode]:
+    """Play greedy episodes and return them in the order of environments.
+
+    Every environment plays a fixed share of the episodes, whatever their length, so
+    that short episodes count no more than long ones.
+
+    Args:
+        make: Makes so many environments.
+        weights: Of the policy.
+        episodes: Number of episodes.
+        seed: Of the first environment; others get the next ones.
+        watch: Called with the environment after each reset and step; there is only one
+            environment then.
+    """
+    count = 1 if watch is not None else min(episodes, MAX_ENVS)
+    shares = [episodes // count + (k < episodes % count) for k in range(count)]
+    played: list[list[Episode]] = [[] for _ in range(count)]
+    active = list(range(count))
+    envs = make(count)
+    try:
+        envs.open()
+        envs.reset({k: seed + k for k in active})
+        while active:
+            if watch is not None:
+                watch(envs.env)
+            ended = envs.step_greedily(weights, active)
+            for index, episode in ended:
+                played[index].append(episode)
+                if watch is not None:
+                    watch(envs.env)
+            active = [k for k in active if len(played[k]) < shares[k]]
+            again = {index: None for index, _ in ended if index in active}
+            if again:
+                envs.reset(again)
+    finally:
+        envs.close()
+    return [episode for each in played for episode in each]
 
 
 @public
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """What an evaluation came to."""
+    """The result of an evaluation."""
 
     iteration: int
-    """Whose weights they were."""
+    """The iteration in which it began."""
     episodes: tuple[Episode, ...]
 
     @property
@@ -63,15 +121,15 @@ class EvaluationPlan:
     """When and how to evaluate.
 
     Attributes:
-        every: How many rounds from one evaluation to the next; one that is not over by
-            then goes on, and the next one is left out.
-        episodes: How many in an evaluation; each environment does as many.
-        num_envs: How many environments.
-        steps: How many steps each does in a round.
-        seed: Of the first environment; others have the next ones.
-        make: Makes them.
-        weights: To begin with.
-        registry: What is known of an earlier run.
+        every: Iterations from one evaluation to the next; if one takes longer, the next
+            one is skipped.
+        episodes: Episodes of an evaluation; each environment plays as many.
+        num_envs: Number of environments.
+        steps: Steps of each environment in an iteration.
+        seed: Of the first environment; others get the next ones.
+        make: Makes the environments.
+        weights: Initial weights.
+        registry: State to restore.
     """
 
     every: int
@@ -79,13 +137,13 @@ class EvaluationPlan:
     num_envs: int
     steps: int
     seed: int
-    make: Callable[[], Judged] = field(repr=False)
+    make: Callable[[], GreedyEnvs] = field(repr=False)
     weights: Weights = field(repr=False)
     registry: StateRegistry = field(repr=False)
 
 
 class Evaluation(Reactor):
-    """Evaluates weights; says the result at the tag at which the last episode ends."""
+    """Evaluates weights; sends the result at the tag at which the last episode ends."""
 
     iteration = Input[int]()
     weights = Input[Any]()
@@ -94,36 +152,37 @@ class Evaluation(Reactor):
     plan: EvaluationPlan = param()
 
     def setup(self) -> None:
-        """Have nothing to do yet."""
-        self.envs: Judged | None = None
+        """Start a worker process, if the environments live in one."""
+        self.envs: GreedyEnvs | None = self.plan.make()
         self.latest = self.plan.weights
-        self.begun = 0  # in which round; 0: nothing is evaluated
+        self.begun = 0  # in which iteration; 0: no evaluation is under way
         self.episodes: list[list[Episode]] = []
 
     @reaction(startup)
     def make(self) -> None:
-        """Make the environments."""
+        """Make the environments, or wait for their process."""
         plan = self.plan
-        self.envs = plan.make()
+        assert self.envs is not None
+        self.envs.open()
         saved = plan.registry.enter(self.name, self)
         if saved is not None:
             self._load(saved)
 
     @reaction(weights)
     def take(self) -> None:
-        """Evaluate these when the next evaluation begins."""
+        """Use these weights in the next evaluation."""
         self.latest = self.weights.value
 
     @reaction(iteration, effects=[result])
-    def go_on(self) -> None:
-        """Begin an evaluation when it is time, and do some steps of it."""
+    def advance(self) -> None:
+        """Begin an evaluation if it is due, and do some steps of the current one."""
         number = self.iteration.value
         if not self.begun and number % self.plan.every == 0:
             self._begin(number)
         if self.begun:
             self._steps()
-            if all(len(mine) >= self._quota for mine in self.episodes):
-                found = [e for mine in self.episodes for e in mine[: self._quota]]
+            if all(len(each) >= self._quota for each in self.episodes):
+                found = [e for each in self.episodes for e in each[: self._quota]]
                 done = tuple(found[: self.plan.episodes])
                 self.result.set(Evaluated(self.begun, done))
                 self.begun = 0
@@ -138,24 +197,28 @@ class Evaluation(Reactor):
         self.begun = number
         self.judged = self.latest
         self.episodes = [[] for _ in range(plan.num_envs)]
-        self.envs.reset(range(plan.seed, plan.seed + plan.num_envs))
+        self.envs.reset({k: plan.seed + k for k in range(plan.num_envs)})
 
     def _steps(self) -> None:
         assert self.envs is not None
+        every, tag = range(self.plan.num_envs), str(self.tag)
         for _ in range(self.plan.steps):
-            for who, episode in self.envs.advance(self.judged, str(self.tag)):
-                self.episodes[who].append(episode)
+            ended = self.envs.step_greedily(self.judged, every, tag)
+            for index, episode in ended:
+                self.episodes[index].append(episode)
+            if ended:
+                self.envs.reset({index: None for index, _ in ended})
 
-    # -- between rounds ---------------------------------------------------------------
+    # -- checkpoints ------------------------------------------------------------------
 
     def save(self) -> Data:
-        """Return how far it is."""
+        """Return the state between two iterations."""
         assert self.envs is not None
         data: dict[str, Any] = {"latest": self.latest, "begun": self.begun}
         if self.begun:
             data |= {
                 "judged": self.judged,
-                "episodes": [[astuple(e) for e in mine] for mine in self.episodes],
+                "episodes": [[astuple(e) for e in each] for each in self.episodes],
                 "envs": self.envs.save(),
             }
         return data
@@ -168,7 +231,7 @@ class Evaluation(Reactor):
         self._begin(self.begun)
         self.judged = saved["judged"]
         self.episodes = [
-            [Episode(*fields) for fields in mine] for mine in saved["episodes"]
+            [Episode(*fields) for fields in each] for each in saved["episodes"]
         ]
         self.envs.load(saved["envs"])
 
@@ -178,7 +241,7 @@ class Evaluation(Reactor):
         self.teardown()
 
     def teardown(self) -> None:
-        """Close the environments, if that has not happened yet."""
+        """Close the environments if they are still open."""
         envs, self.envs = self.envs, None
         if envs is not None:
             envs.close()

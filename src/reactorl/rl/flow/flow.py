@@ -22,25 +22,26 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Unpack
 
 import gymnasium as gym
-import numpy as np
 
 from reactorl import Reactor
 from reactorl.rl._public import public
 from reactorl.rl.checkpoint.registry import StateRegistry
 from reactorl.rl.envs.factory import Recipe, find_spec
+from reactorl.rl.envs.shard_factory import ShardFactory
 from reactorl.rl.flow.algorithm import FlowError, Spaces, require
+from reactorl.rl.flow.evaluation import play
 from reactorl.rl.flow.parameter_server import SplitsUpdate
 from reactorl.rl.flow.program import PERIOD, TrainingLoop, in_flight
 from reactorl.rl.flow.run import DrivenRun, RunOptions
-from reactorl.rl.flow.scoring import Solo, play
+from reactorl.rl.flow.shard_envs import EvaluationEnvs
 from reactorl.rl.flow.task import Iteration, Task, TaskOptions, unknown_environment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from reactorl.rl.checkpoint.registry import Data
     from reactorl.rl.envs.factory import Maker
-    from reactorl.rl.flow.algorithm import Algorithm, Array, State, Weights
+    from reactorl.rl.flow.algorithm import Algorithm, State, Weights
     from reactorl.rl.flow.trajectory import Episode, Trajectory
 
 PARTS = frozenset({"rollout", "replay", "learner", "server", "evaluation"})
@@ -69,6 +70,13 @@ class Flow(FlowOptions, Task):
             most four.
         learners: Number of learners that compute gradients for a parameter server,
             each from a batch of its own; None: one learner without a server.
+        placement: Where the environments live; results are the same everywhere.
+            ``"thread"``: in this process; ``"process"``: a worker process for each
+            rollout, for environments in Python where the interpreter has a GIL;
+            ``"auto"``: whichever is faster.
+        env_timeout: Limit for one step or reset of an environment, in seconds.
+        env_restart: What to do with an environment that fails: ``"never"`` stops the
+            training, ``"reset"`` resets it, ``"recreate"`` makes a new one.
         env_kwargs: Arguments for the environment, if it is an id.
         parts: Reactor classes that replace ours: ``rollout``, ``replay``, ``learner``,
             ``server``, ``evaluation``; with the same ports and parameters.
@@ -170,6 +178,18 @@ class Flow(FlowOptions, Task):
         self.algorithm.check_spaces(found)
         return found
 
+    @cached_property
+    def shards(self) -> ShardFactory:
+        """Makes the environments of rollouts and evaluation."""
+        return ShardFactory(
+            self.maker,
+            self.placement,
+            timeout=self.env_timeout,
+            restart=self.env_restart,
+            num_envs=self.algorithm.num_envs // self.num_rollouts,
+            num_shards=self.num_rollouts,
+        )
+
     @property
     def num_rollouts(self) -> int:
         """Number of rollout reactors."""
@@ -184,7 +204,7 @@ class Flow(FlowOptions, Task):
 
     def check(self) -> None:
         """Check that the algorithm can handle the environment's spaces."""
-        _ = self.spaces
+        _ = self.shards, self.spaces
 
     # -- the program ------------------------------------------------------------------
 
@@ -220,12 +240,13 @@ class Flow(FlowOptions, Task):
             rendered = {**maker.kwargs, "render_mode": "rgb_array"}
             maker = replace(maker, kwargs=rendered)
 
-        def choose(stages: Sequence[Solo]) -> Array:
-            rows = np.stack([stage.row for stage in stages])
-            return self.algorithm.act_greedy(weights, rows)
-
+        shards = ShardFactory(maker)
         return play(
-            lambda _: Solo(maker), choose, episodes=episodes, seed=seed, watch=watch
+            lambda count: EvaluationEnvs(shards, self.spaces, count, self.algorithm),
+            weights,
+            episodes=episodes,
+            seed=seed,
+            watch=watch,
         )
 
 

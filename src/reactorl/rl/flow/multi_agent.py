@@ -41,20 +41,25 @@ from reactorl.rl.checkpoint.registry import (
     set_random_state,
 )
 from reactorl.rl.flow.algorithm import FlowError
-from reactorl.rl.flow.evaluation import Evaluated, EvaluationPlan
+from reactorl.rl.flow.evaluation import Evaluated, EvaluationPlan, play
 from reactorl.rl.flow.run import DrivenRun, RunOptions
-from reactorl.rl.flow.scoring import play
 from reactorl.rl.flow.task import Iteration, Task
 from reactorl.rl.multi_agent.env_reactor import World, WorldPlan
-from reactorl.rl.multi_agent.envs import AgentsEnv, Played, best_actions, cast_of
-from reactorl.rl.multi_agent.evaluation import AgentsEvaluation, ExaminedAgents
+from reactorl.rl.multi_agent.envs import (
+    AgentsEnvs,
+    Played,
+    cast_of,
+    parallel_shards,
+)
+from reactorl.rl.multi_agent.evaluation import AgentsEvaluation
 from reactorl.rl.multi_agent.factory import ParallelRecipe
 from reactorl.rl.multi_agent.inference import PERIOD, Turns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from reactorl.rl.checkpoint.registry import Data
+    from reactorl.rl.envs.shard_factory import ShardFactory
     from reactorl.rl.flow.algorithm import (
         Algorithm,
         Batch,
@@ -64,7 +69,6 @@ if TYPE_CHECKING:
         Weights,
     )
     from reactorl.rl.flow.trajectory import Episode
-    from reactorl.rl.multi_agent.sub_env import ByAgent
     from reactorl.rl.multi_agent.vector import Maker
 
 EVALUATION_SEED: Final = 1_000_000
@@ -105,7 +109,7 @@ class MultiAgentFlow(Task):
         env = self.env
         if not isinstance(env, str):
             env = getattr(env, "__qualname__", type(env).__qualname__)
-        rest = (f"{f.name}={getattr(self, f.name)!r}" for f in fields(self))
+        rest = (f"{f.name}={getattr(self, f.name)!r}" for f in fields(self) if f.repr)
         shown = ", ".join(text for text in rest if not text.startswith("env="))
         return f"MultiAgentFlow({env}, {shown})"
 
@@ -126,9 +130,20 @@ class MultiAgentFlow(Task):
                 raise FlowError(msg, error.remedy) from error
         return found
 
+    @cached_property
+    def shards(self) -> ShardFactory:
+        """Makes the environments of training and evaluation."""
+        return parallel_shards(
+            self.maker,
+            self.placement,
+            timeout=self.env_timeout,
+            restart=self.env_restart,
+            num_envs=self.algorithm.num_envs,
+        )
+
     def check(self) -> None:
         """Check that the algorithm can handle the spaces of all agents."""
-        _ = self.agent_spaces
+        _ = self.shards, self.agent_spaces
 
     def main(self, registry: StateRegistry | None = None, first: int = 1) -> Reactor:
         """Return the main reactor, to be driven or contained in another."""
@@ -172,12 +187,10 @@ class MultiAgentFlow(Task):
             maker = replace(maker, kwargs={"render_mode": "rgb_array"})
             maker().close()  # raises FlowError if it cannot be rendered
 
-        def choose(stages: Sequence[AgentsEnv]) -> list[ByAgent]:
-            return best_actions(self.algorithm, weights, stages)
-
+        shards = parallel_shards(maker)
         return play(
-            lambda k: AgentsEnv(k, maker, self.agent_spaces),
-            choose,
+            lambda count: AgentsEnvs(shards, self.agent_spaces, count, self.algorithm),
+            weights,
             episodes=episodes,
             seed=seed,
             watch=watch,
@@ -319,7 +332,7 @@ class MultiAgentLoop(Reactor):
             for agent in task.agent_spaces
         ]
         clock = self.add("clock", Turns, period=PERIOD, first=self.first)
-        env_plan = WorldPlan(task.maker, task.agent_spaces, task.seed, registry)
+        env_plan = WorldPlan(task.shards, task.agent_spaces, task.seed, registry)
         env = self.add_bank(ENV, World(plan=env_plan), width=task.algorithm.num_envs)
         agent = self.add_bank(
             AGENT,
@@ -352,7 +365,7 @@ class MultiAgentLoop(Reactor):
             count,
             1,
             task.seed + EVALUATION_SEED,
-            lambda: ExaminedAgents(task.maker, task.agent_spaces, count, algorithm),
+            lambda: AgentsEnvs(task.shards, task.agent_spaces, count, algorithm),
             weights,
             self.registry,
         )

@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from reactorl import MultiOutput, Output, Reactor, Timer, msec, param, reaction
-from reactorl.rl.flow.env_block import Examined
 from reactorl.rl.flow.evaluation import Evaluated, Evaluation, EvaluationPlan
 from reactorl.rl.flow.learner import Learner, LearnerPlan
 from reactorl.rl.flow.parameter_server import GradientLearner, Server
 from reactorl.rl.flow.replay import Gather, Replay
 from reactorl.rl.flow.rollout import Rollout, RolloutPlan
+from reactorl.rl.flow.shard_envs import EvaluationEnvs
 from reactorl.rl.flow.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class TrainingLoop(Reactor):
     def _rollout_plan(self, weights: Weights) -> RolloutPlan:
         flow, algorithm = self.flow, self.flow.algorithm
         return RolloutPlan(
-            flow.maker,
+            flow.shards,
             flow.spaces,
             algorithm,
             algorithm.num_envs // flow.num_rollouts,
@@ -142,7 +142,7 @@ class TrainingLoop(Reactor):
             count,
             algorithm.num_steps,
             flow.seed + EVALUATION_SEED,
-            lambda: Examined(flow.maker, flow.spaces, count, algorithm),
+            lambda: EvaluationEnvs(flow.shards, flow.spaces, count, algorithm),
             weights,
             self.registry,
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rollouts: they step their environments with the weights they have, once a round."""
+"""Rollouts: step environments with the current policy, once per iteration."""
 
 from __future__ import annotations
 
@@ -9,21 +9,22 @@ from typing import TYPE_CHECKING, Any
 from reactorl import Input, Output, Reactor, param, reaction, shutdown, startup
 from reactorl.rl._public import public
 from reactorl.rl.checkpoint.registry import random_state, set_random_state
-from reactorl.rl.flow.env_block import EnvBlock
+from reactorl.rl.flow.shard_envs import RolloutEnvs
 from reactorl.rl.flow.trajectory import Columns, Trajectory
 
 if TYPE_CHECKING:
     from reactorl.rl.checkpoint.registry import Data, StateRegistry
-    from reactorl.rl.envs.factory import Maker
+    from reactorl.rl.envs.shard_factory import ShardFactory
     from reactorl.rl.flow.algorithm import Algorithm, Spaces, Weights
     from reactorl.rl.flow.trajectory import Episode
 
 
 @dataclass(frozen=True)
 class RolloutPlan:
-    """What all rollouts of a flow are to do."""
+    """Parameters of all rollouts of a flow."""
 
-    maker: Maker = field(repr=False)
+    shards: ShardFactory = field(repr=False)
+    """Makes the environments; where they live does not change results."""
     spaces: Spaces
     algorithm: Algorithm
     num_envs: int
@@ -31,18 +32,18 @@ class RolloutPlan:
     num_steps: int
     """Of each environment, in an iteration."""
     iterations: int
-    """How many there will be: exploration depends on how much is left."""
+    """Number of iterations, for the progress that exploration depends on."""
     weights: Weights = field(repr=False)
-    """To begin with."""
+    """Initial weights."""
     env_seed: int
     registry: StateRegistry = field(repr=False)
 
 
 @public
 class Rollout(Reactor):
-    """Collects steps at the tag at which a round begins.
+    """Collects a trajectory at the tag at which an iteration begins.
 
-    New weights count from the tag at which they arrive.
+    New weights are used from the tag at which they arrive.
     """
 
     iteration = Input[int]()
@@ -53,8 +54,11 @@ class Rollout(Reactor):
     bank_index: int = param(0)
 
     def setup(self) -> None:
-        """Have no environments yet."""
-        self.envs: EnvBlock | None = None
+        """Start a worker process, if the environments live in one."""
+        plan = self.plan
+        self.envs: RolloutEnvs | None = RolloutEnvs(
+            plan.shards, plan.spaces, plan.num_envs
+        )
         self.current = self.plan.weights
         self.sent: Trajectory | None = None
         self.sent_at = 0
@@ -63,21 +67,22 @@ class Rollout(Reactor):
     def make(self) -> None:
         """Make the environments, on this reactor's home worker."""
         plan = self.plan
-        self.envs = EnvBlock(plan.maker, plan.spaces, plan.num_envs)
+        assert self.envs is not None
+        self.envs.open()
         first = plan.env_seed + self.bank_index * plan.num_envs
-        self.envs.reset(range(first, first + plan.num_envs))
+        self.envs.reset({k: first + k for k in range(plan.num_envs)})
         saved = plan.registry.enter(self.name, self)
         if saved is not None:
             self._load(saved)
 
     @reaction(weights)
     def take(self) -> None:
-        """Act with these from now on."""
+        """Act with these weights from now on."""
         self.current = self.weights.value
 
     @reaction(iteration, effects=[trajectory])
     def collect(self) -> None:
-        """Step the environments, and send what came of it."""
+        """Step the environments, and send the trajectory."""
         plan, envs = self.plan, self.envs
         assert envs is not None
         progress = min(1.0, (self.iteration.value - 1) / plan.iterations)
@@ -106,10 +111,10 @@ class Rollout(Reactor):
         self.sent_at = self.elapsed
         self.trajectory.set(self.sent)
 
-    # -- between rounds ---------------------------------------------------------------
+    # -- checkpoints ------------------------------------------------------------------
 
     def save(self) -> Data:
-        """Return everything that the next round depends on."""
+        """Return the state between two iterations."""
         assert self.envs is not None
         return {
             "weights": self.current,
@@ -122,7 +127,7 @@ class Rollout(Reactor):
     def _load(self, saved: Data) -> None:
         assert self.envs is not None
         self.current = saved["weights"]
-        if saved["sent"] is not None:  # for whoever saves before the next round
+        if saved["sent"] is not None:  # saved again before the next iteration
             self.sent = Trajectory.deserialize(saved["sent"])
             self.sent_at = saved["sent_at"]
         set_random_state(self.np_random, saved["random"])
@@ -134,7 +139,7 @@ class Rollout(Reactor):
         self.teardown()
 
     def teardown(self) -> None:
-        """Close the environments, if that has not happened yet."""
+        """Close the environments if they are still open."""
         envs, self.envs = self.envs, None
         if envs is not None:
             envs.close()

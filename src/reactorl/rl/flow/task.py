@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from reactorl.diagram import Graph, graph
 from reactorl.rl._public import public
+from reactorl.rl.envs.placement import PlacementOption  # noqa: TC001 - of a flag
+from reactorl.rl.envs.rules import Restart  # noqa: TC001 - of a flag
 from reactorl.rl.flow.algorithm import FlowError, require
 
 if TYPE_CHECKING:
@@ -57,6 +59,15 @@ class TaskOptions:
     """Environment steps between two evaluations; 0: none."""
     eval_episodes: int = 4
     """Episodes of an evaluation."""
+    # Not compared: they decide where environments run, not what is computed.
+    placement: PlacementOption = field(default="auto", repr=False, compare=False)
+    """Where environments run: in threads, in worker processes, or whichever is
+    faster."""
+    env_timeout: float | None = field(default=None, repr=False, compare=False)
+    """Limit for one step or reset of an environment, in seconds."""
+    env_restart: Restart = field(default="never", repr=False, compare=False)
+    """What to do with an environment that fails: stop the training, reset the
+    environment, or make a new one."""
 
 
 @public

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An environment with several agents, as the reactor in the middle of their policies.
+"""The reactor of a multi-agent environment, between the policies of its agents.
 
-At the tag of a turn it shows each agent what that agent observes, and steps as soon as
-all have answered: at the same tag, for its second reaction comes after the policies,
-and they after its first.
+At the tag of a step it sends each agent its observation, and steps when all actions are
+there: at the same tag, since its second reaction depends on the policies, and they on
+its first.
 """
 
 from __future__ import annotations
@@ -22,57 +22,58 @@ from reactorl import (
     shutdown,
     startup,
 )
-from reactorl.rl.envs.errors import EnvError
 from reactorl.rl.multi_agent.envs import AgentsEnv, Played
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from reactorl.rl.checkpoint.registry import Data, StateRegistry
+    from reactorl.rl.envs.shard_factory import ShardFactory
     from reactorl.rl.flow.algorithm import Spaces
-    from reactorl.rl.multi_agent.vector import Maker
 
 
 class Late(NamedTuple):
-    """What an agent does whose policy did not answer in time."""
+    """The fallback action of an agent whose policy missed the deadline."""
 
     fallback: Any
 
 
 @dataclass(frozen=True, repr=False)  # programs are compared by what values show
 class WorldPlan:
-    """What all environments of a match are."""
+    """Settings of all environments of a program."""
 
-    maker: Maker
+    shards: ShardFactory
     cast: Mapping[Any, Spaces]
     seed: int
-    """Environment k is reset with this and k first, and with none afterwards."""
+    """Environment k is reset with ``seed + k`` first, and without a seed afterwards."""
     registry: StateRegistry
 
 
 class World(Reactor):
-    """One environment: observations out, actions in, and what became of them."""
+    """One environment: observations out, actions in, joint steps out."""
 
     go = Input[int]()
     observations = MultiOutput[Any](lambda self: len(self.plan.cast))
-    """One for each agent, in order; absent for those that are not there."""
+    """One for each agent, in order; absent for agents that are not present."""
     actions = MultiInput[Any]()
-    """What each agent that observes something does; ``Late`` if that is a fallback."""
+    """The action of each present agent; ``Late`` if it is a fallback."""
     played = Output[Played]()
 
     plan: WorldPlan = param()
     bank_index: int = param(0)
 
     def setup(self) -> None:
-        """Have no environment yet."""
-        self.env: AgentsEnv | None = None
-        self.agents = list(self.plan.cast)
+        """Start a worker process, if the environment lives in one."""
+        plan = self.plan
+        self.env: AgentsEnv | None = AgentsEnv(self.bank_index, plan.shards, plan.cast)
+        self.agents = list(plan.cast)
 
     @reaction(startup)
     def make(self) -> None:
         """Make the environment, on this reactor's home worker."""
         plan = self.plan
-        self.env = AgentsEnv(self.bank_index, plan.maker, plan.cast)
+        assert self.env is not None
+        self.env.open()
         self.env.begin(plan.seed + self.bank_index)
         saved = plan.registry.enter(self.name, self)
         if saved is not None:
@@ -80,10 +81,10 @@ class World(Reactor):
 
     @reaction(go, effects=[observations])
     def show(self) -> None:
-        """Show agents what they observe; begin an episode if there is none."""
+        """Send observations to the agents; begin an episode if there is none."""
         assert self.env is not None
         if not self.env.rows:
-            self.env.begin(None)
+            self.env.begin(None, str(self.tag))
         rows = self.env.rows
         for agent, port in zip(self.agents, self.observations, strict=True):
             if agent in rows:
@@ -91,7 +92,7 @@ class World(Reactor):
 
     @reaction(actions, effects=[played])
     def step(self) -> None:
-        """Do what the agents chose."""
+        """Do a joint step."""
         assert self.env is not None
         agents, chosen = self.agents, self.actions.values()
         if len(chosen) < len(agents):
@@ -102,14 +103,10 @@ class World(Reactor):
         if Late in map(type, chosen):
             late = tuple(a for a, action in actions.items() if type(action) is Late)
             actions.update((agent, actions[agent].fallback) for agent in late)
-        try:
-            played = self.env.play(actions, late)
-        except EnvError as failure:
-            raise failure.at(str(self.tag)) from failure
-        self.played.set(played)
+        self.played.set(self.env.play(actions, late, str(self.tag)))
 
     def save(self) -> Data:
-        """Return everything that the next turn depends on."""
+        """Return the state between two steps."""
         assert self.env is not None
         return self.env.save()
 
@@ -119,7 +116,7 @@ class World(Reactor):
         self.teardown()
 
     def teardown(self) -> None:
-        """Close the environment, if that has not happened yet."""
+        """Close the environment if it is still open."""
         env, self.env = self.env, None
         if env is not None:
             env.close()

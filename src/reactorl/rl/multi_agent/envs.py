@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One environment with several agents: what they see as arrays, what they scored."""
+"""An environment with several agents: encoded observations and episode returns."""
 
 from __future__ import annotations
 
@@ -8,24 +8,33 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
-from reactorl.rl.checkpoint.env_state import restore_env, saved_env
-from reactorl.rl.envs.sub_env import Rules
+from reactorl.rl.envs.commands import Load, Save
+from reactorl.rl.envs.shard_factory import ShardFactory
 from reactorl.rl.flow.algorithm import FlowError, Spaces
 from reactorl.rl.flow.encoding import Encoder
+from reactorl.rl.flow.shard_envs import execute_or_raise, local_env, log_restart
 from reactorl.rl.flow.trajectory import Episode
-from reactorl.rl.multi_agent.sub_env import ParallelSubEnv
+from reactorl.rl.multi_agent.sub_env import (
+    ParallelSubEnv,
+    ResetAgents,
+    StepAgents,
+    try_parallel_steps,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from reactorl.rl.checkpoint.registry import Data
+    from reactorl.rl.envs.commands import Command
+    from reactorl.rl.envs.placement import PlacementOption
+    from reactorl.rl.envs.rules import Restart
     from reactorl.rl.flow.algorithm import Algorithm, Weights
     from reactorl.rl.multi_agent.sub_env import ByAgent
     from reactorl.rl.multi_agent.vector import Maker
 
 
 class Played(NamedTuple):
-    """What a turn was, by agent; only of agents that took part.
+    """A joint step, by agent; only of agents that took part.
 
     Observations are arrays, as ``Encoder`` makes them of any space.
     """
@@ -34,20 +43,20 @@ class Played(NamedTuple):
     """Before the step."""
     actions: ByAgent
     late: tuple[Any, ...]
-    """Who did not answer in time, so that an action is a fallback."""
+    """Agents whose policy missed the deadline, so that the action is a fallback."""
     reached: ByAgent
-    """Observations after the step; of an episode that ended, its last."""
+    """Observations after the step; of an episode that ended, the last ones."""
     rewards: ByAgent
     terminations: ByAgent
     truncations: ByAgent
     scores: ByAgent | None
-    """Sums of rewards, of all agents, if the episode ended."""
+    """Episode returns of all agents, if the episode ended."""
     turns: int
-    """How many turns the episode has, this one included."""
+    """Steps of the episode, this one included."""
 
     @property
     def episode(self) -> Episode | None:
-        """The episode, if it ended: its score is the mean of its agents' scores."""
+        """The episode, if it ended; its return is the mean over the agents."""
         if self.scores is None:
             return None
         each = tuple((str(agent), score) for agent, score in self.scores.items())
@@ -56,19 +65,17 @@ class Played(NamedTuple):
 
 
 def cast_of(maker: Maker) -> dict[Any, Spaces]:
-    """Return the agents of an environment, and what each sees and does.
+    """Return the agents of an environment with their spaces.
 
     Raises:
-        FlowError: It does not say which agents there can be, or what they observe is
-            no numbers.
+        FlowError: It has no ``possible_agents``, or observations are not numbers.
     """
     env = maker()
     try:
         agents = getattr(env, "possible_agents", None)
         if not agents:
-            msg = f"{env} does not say which agents it can have"
-            remedy = "Each has a policy: let it have possible_agents."
-            raise FlowError(msg, remedy)
+            msg = f"{env} must have possible_agents"
+            raise FlowError(msg, "Each agent has a policy, so all must be known.")
         cast = {
             agent: Spaces(env.observation_space(agent), env.action_space(agent))
             for agent in agents
@@ -80,59 +87,101 @@ def cast_of(maker: Maker) -> dict[Any, Spaces]:
         env.close()
 
 
+def parallel_shards(
+    maker: Maker,
+    placement: PlacementOption = "thread",
+    *,
+    timeout: float | None = None,
+    restart: Restart = "never",
+    num_envs: int = 1,
+) -> ShardFactory:
+    """Return a factory of shards with one multi-agent environment each."""
+    return ShardFactory(
+        maker,
+        placement,
+        timeout=timeout,
+        restart=restart,
+        num_shards=num_envs,
+        sub_env=ParallelSubEnv,
+        trial=try_parallel_steps,
+    )
+
+
 class AgentsEnv:
-    """One environment, which begins an episode when it is told to.
+    """One multi-agent environment, in a shard of its own; resets are explicit.
 
     Args:
-        index: Which one it is, for whoever hears of its failures.
-        maker: Makes it.
-        cast: The agents that there can be, and what each sees and does.
-
-    Raises:
-        EnvError: It cannot be made; other methods raise it, too.
+        index: Its index, for failures.
+        shards: Makes the shard.
+        cast: All possible agents with their spaces.
     """
 
-    def __init__(self, index: int, maker: Maker, cast: Mapping[Any, Spaces]) -> None:
-        self._seat = ParallelSubEnv(index, maker, Rules(AutoresetMode.DISABLED))
+    def __init__(
+        self, index: int, shards: ShardFactory, cast: Mapping[Any, Spaces]
+    ) -> None:
+        self._index = index
+        self._shard = shards.make(1, AutoresetMode.DISABLED, first=index)
         self._agents = list(cast)
         self._encoders = {a: Encoder(spaces.observation) for a, spaces in cast.items()}
         self._plain = all(encoder.is_plain for encoder in self._encoders.values())
-        self._scores: ByAgent = {}
+        self._returns: ByAgent = {}
         self._turns = 0
         self.rows: ByAgent = {}
-        """What agents observe that are there; nothing between episodes."""
+        """Observations of the present agents; empty between episodes."""
+
+    def open(self) -> None:
+        """Make the environment, or wait for the process that makes it.
+
+        Raises:
+            EnvError: It cannot be made.
+        """
+        self._shard.open()
 
     @property
     def env(self) -> Any:  # noqa: ANN401
-        """The environment itself."""
-        return self._seat.env
+        """The environment itself; only in this process."""
+        return local_env(self._shard)
 
-    def begin(self, seed: int | None) -> None:
-        """Begin an episode."""
-        beginning = self._seat.begin(seed, None)
-        rows = self._encoded(beginning.observations)
-        self.rows = {agent: rows[agent] for agent in beginning.agents}
-        self._scores, self._turns = {}, 0
+    def begin(self, seed: int | None, tag: str = "") -> None:
+        """Begin an episode.
 
-    def play(self, actions: ByAgent, late: tuple[Any, ...] = ()) -> Played:
-        """Do what the agents chose.
+        Raises:
+            EnvError: The reset failed.
+        """
+        found = self._execute(ResetAgents({self._index: seed}), tag)
+        self._log_restart(found.infos, tag)
+        rows = self._encoded(found.observations)
+        self.rows = {agent: rows[agent] for agent in found.agents}
+        self._returns, self._turns = {}, 0
+
+    def play(
+        self, actions: ByAgent, late: tuple[Any, ...] = (), tag: str = ""
+    ) -> Played:
+        """Do a joint step.
 
         Args:
-            actions: Of all agents that are there.
-            late: Who did not answer in time.
+            actions: Of all present agents.
+            late: Agents whose policy missed the deadline.
+            tag: The current tag, for failures.
+
+        Raises:
+            EnvError: The step failed, and restarts are off.
         """
-        observations, given, ended, cut_off, _, agents, _ = self._seat.play(actions)
-        everything = self._encoded(observations)
-        scores = self._scores
+        found = self._execute(StepAgents({self._index: actions}), tag)
+        if found.restarted:
+            self._log_restart(found.infos, tag)
+        everything = self._encoded(found.observations)
+        returns = self._returns
         reached = everything
         if everything.keys() != actions.keys():
             reached = {agent: everything[agent] for agent in actions}
-        rewards = {agent: float(given[agent]) for agent in actions}
-        terminations = {agent: bool(ended[agent]) for agent in actions}
-        truncations = {agent: bool(cut_off[agent]) for agent in actions}
+        rewards = {agent: float(found.rewards[agent]) for agent in actions}
+        terminations = {agent: bool(found.terminations[agent]) for agent in actions}
+        truncations = {agent: bool(found.truncations[agent]) for agent in actions}
         for agent, reward in rewards.items():
-            scores[agent] = scores.get(agent, 0.0) + reward
+            returns[agent] = returns.get(agent, 0.0) + reward
         self._turns += 1
+        agents = found.agents
         played = Played(
             self.rows,
             actions,
@@ -141,20 +190,16 @@ class AgentsEnv:
             rewards,
             terminations,
             truncations,
-            None if agents else scores,
+            None if agents else returns,
             self._turns,
         )
-        # Mostly the same agents are there as before, and then so is what they see.
+        # Mostly the same agents are present as before, with the same observations.
         same = reached is everything and len(agents) == len(everything)
         self.rows = reached if same else {agent: everything[agent] for agent in agents}
         return played
 
-    def step(self, actions: ByAgent) -> Episode | None:
-        """Do what the agents chose; return the episode, if it ended."""
-        return self.play(actions).episode
-
     def _encoded(self, observations: ByAgent) -> ByAgent:
-        # A copy: environments may go on writing into what they gave.
+        # Copies: environments may write into the arrays that they returned.
         if self._plain:
             return {agent: np.array(seen) for agent, seen in observations.items()}
         return {
@@ -163,43 +208,114 @@ class AgentsEnv:
         }
 
     def save(self) -> Data:
-        """Return everything that the next turn depends on; agents by place."""
+        """Return the state as plain data; agents by their place."""
         place = {agent: k for k, agent in enumerate(self._agents)}
         return {
             "rows": [[place[agent], row] for agent, row in self.rows.items()],
-            "scores": [[place[agent], s] for agent, s in self._scores.items()],
+            "scores": [[place[agent], s] for agent, s in self._returns.items()],
             "turns": self._turns,
-            "env": saved_env(self._seat.env),
+            "env": self._execute(Save()).result(),
         }
 
     def load(self, saved: Data) -> None:
-        """Go on where another one stopped; it must have been reset before."""
+        """Restore a saved state; the environment must have been reset before."""
         self.rows = {self._agents[k]: row for k, row in saved["rows"]}
-        self._scores = {self._agents[k]: float(score) for k, score in saved["scores"]}
+        self._returns = {self._agents[k]: float(each) for k, each in saved["scores"]}
         self._turns = int(saved["turns"])
-        restore_env(self._seat.env, saved["env"])
+        self._execute(Load({self._index: saved["env"]})).result()
 
     def close(self) -> None:
-        """Close it."""
-        self._seat.close()
+        """Close the environment."""
+        self._shard.close()
+
+    def _execute(self, command: Command, tag: str = "") -> Any:  # noqa: ANN401
+        return execute_or_raise(self._shard, command, tag)[self._index]
+
+    def _log_restart(self, infos: ByAgent, tag: str) -> None:
+        for info in infos.values():
+            if "failure" in info:
+                log_restart(info, tag)
+                return
 
 
-def best_actions(
-    algorithm: Algorithm, weights: Mapping[Any, Weights], envs: Sequence[AgentsEnv]
-) -> list[ByAgent]:
-    """Return what all agents do in some environments, without exploring.
+class AgentsEnvs:
+    """Multi-agent environments in which an evaluation acts greedily.
 
     Args:
-        algorithm: How each acts.
-        weights: What each has learned.
-        envs: Where to act; each agent is asked once for all of them.
+        shards: Makes a shard for each.
+        cast: The agents with their spaces.
+        count: Number of environments.
+        algorithm: The algorithm of each agent.
     """
-    chosen: list[ByAgent] = [{} for _ in envs]
-    for agent, known in weights.items():
-        there = [k for k, env in enumerate(envs) if agent in env.rows]
-        if there:
-            rows = np.stack([envs[k].rows[agent] for k in there])
-            actions = algorithm.act_greedy(known, rows)
-            for k, action in zip(there, actions, strict=True):
-                chosen[k][agent] = action
-    return chosen
+
+    def __init__(
+        self,
+        shards: ShardFactory,
+        cast: Mapping[Any, Spaces],
+        count: int,
+        algorithm: Algorithm,
+    ) -> None:
+        self._algorithm = algorithm
+        self._envs: list[AgentsEnv] = []
+        try:
+            for index in range(count):
+                self._envs.append(AgentsEnv(index, shards, cast))
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def env(self) -> Any:  # noqa: ANN401
+        """The first environment itself; only in this process."""
+        return self._envs[0].env
+
+    def open(self) -> None:
+        """Make the environments, or wait for the processes that make them."""
+        for env in self._envs:
+            env.open()
+
+    def reset(self, seeds: Mapping[int, int | None]) -> None:
+        """Begin an episode in some environments, by index."""
+        for index, seed in seeds.items():
+            self._envs[index].begin(seed)
+
+    def step_greedily(
+        self, weights: Mapping[Any, Weights], active: Sequence[int], tag: str = ""
+    ) -> list[tuple[int, Episode]]:
+        """Do a greedy step in some environments; return the episodes that ended."""
+        envs = [self._envs[index] for index in active]
+        chosen = self._greedy_actions(weights, envs)
+        ended = []
+        for index, env, actions in zip(active, envs, chosen, strict=True):
+            episode = env.play(actions, tag=tag).episode
+            if episode is not None:
+                ended.append((index, episode))
+        return ended
+
+    def _greedy_actions(
+        self, weights: Mapping[Any, Weights], envs: Sequence[AgentsEnv]
+    ) -> list[ByAgent]:
+        """Return the actions of all agents; each policy is called once for all envs."""
+        chosen: list[ByAgent] = [{} for _ in envs]
+        for agent, known in weights.items():
+            present = [k for k, env in enumerate(envs) if agent in env.rows]
+            if present:
+                rows = np.stack([envs[k].rows[agent] for k in present])
+                actions = self._algorithm.act_greedy(known, rows)
+                for k, action in zip(present, actions, strict=True):
+                    chosen[k][agent] = action
+        return chosen
+
+    def save(self) -> Data:
+        """Return the state of all environments as plain data."""
+        return [env.save() for env in self._envs]
+
+    def load(self, saved: Data) -> None:
+        """Restore a saved state; the environments must have been reset before."""
+        for env, data in zip(self._envs, saved, strict=True):
+            env.load(data)
+
+    def close(self) -> None:
+        """Close the environments."""
+        for env in self._envs:
+            env.close()

@@ -46,7 +46,7 @@ from reactorl.rl.checkpoint.registry import (
 from reactorl.rl.flow.algorithm import FlowError
 from reactorl.rl.flow.run import DrivenRun, RunOptions
 from reactorl.rl.multi_agent.env_reactor import Late, World, WorldPlan
-from reactorl.rl.multi_agent.envs import Played, cast_of
+from reactorl.rl.multi_agent.envs import Played, cast_of, parallel_shards
 
 if TYPE_CHECKING:
     import os
@@ -294,7 +294,9 @@ class Table(Reactor):
         """Add the parts and connect them."""
         match = self.match
         clock = self.add("clock", Turns, period=match.period, first=self.first)
-        plan = WorldPlan(match.env, match.cast, match.seed, self.registry)
+        plan = WorldPlan(
+            parallel_shards(match.env), match.cast, match.seed, self.registry
+        )
         world = self.add_bank("world", World(plan=plan), width=match.num_envs)
         plans = [
             PlayerPlan(

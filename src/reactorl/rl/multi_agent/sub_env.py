@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One environment with several agents, and what it can be told.
+"""A sub-environment with several agents (PettingZoo's ``ParallelEnv``).
 
-An environment is done when it has no agents left; until then they come and go.
+Its episode is over when it has no agents left; until then agents come and go.
 """
 
 from __future__ import annotations
@@ -13,23 +13,25 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 from gymnasium.vector import AutoresetMode
 
-from reactorl.rl.envs.commands import Asking, ForAll
-from reactorl.rl.envs.sub_env import SubEnv, as_it_is
+from reactorl.rl.envs.autoreset import own_copy
+from reactorl.rl.envs.commands import Broadcast, Query
+from reactorl.rl.envs.sub_env import SubEnv
 from reactorl.rl.envs.timeout import unguarded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from reactorl.rl.envs.commands import Deed
+    from reactorl.rl.checkpoint.registry import Data
+    from reactorl.rl.envs.commands import Operation
     from reactorl.rl.envs.errors import EnvError
-    from reactorl.rl.envs.sub_env import Rules
+    from reactorl.rl.envs.rules import Rules
     from reactorl.rl.envs.timeout import Guard
 
 ByAgent: TypeAlias = dict[Any, Any]
 
 
-class Turn(NamedTuple):
-    """What a step gave, and who is left."""
+class ParallelStep(NamedTuple):
+    """The result of a step, by agent, and the agents that are left."""
 
     observations: ByAgent
     rewards: ByAgent
@@ -38,25 +40,25 @@ class Turn(NamedTuple):
     infos: ByAgent
     agents: list[Any]
     episode: int
-    """How often there was a reset."""
+    """Number of resets so far."""
 
     @property
     def restarted(self) -> bool:
-        """Whether its infos tell of a restart."""
+        """Whether its infos report a restart."""
         return False
 
 
-class RestartedTurn(Turn):
-    """A step with a restart, of which its infos tell."""
+class RestartedStep(ParallelStep):
+    """A step whose infos report a restart."""
 
     @property
     def restarted(self) -> bool:
-        """Its infos tell of a restart."""
+        """Its infos report a restart."""
         return True
 
 
-class Beginning(NamedTuple):
-    """What a reset gave, and who is there."""
+class ParallelReset(NamedTuple):
+    """The result of a reset, by agent, and the agents of the episode."""
 
     observations: ByAgent
     infos: ByAgent
@@ -65,51 +67,51 @@ class Beginning(NamedTuple):
 
     @property
     def restarted(self) -> bool:
-        """Whether its infos tell of a restart."""
+        """Whether its infos report a restart."""
         return False
 
 
-class RestartedBeginning(Beginning):
-    """A reset with a restart, of which its infos tell."""
+class RestartedReset(ParallelReset):
+    """A reset whose infos report a restart."""
 
     @property
     def restarted(self) -> bool:
-        """Its infos tell of a restart."""
+        """Its infos report a restart."""
         return True
 
 
 class Last(NamedTuple):
-    """What a restart needs to know of an episode that it cuts off."""
+    """The last observations of an episode, for a restart that truncates it."""
 
     observations: ByAgent
     agents: list[Any]
     episode: int
 
     @classmethod
-    def of(cls, found: Turn | Beginning, *, seen: bool = True) -> Last:
-        """Return what is to be remembered; nobody else can change it.
+    def of(cls, found: ParallelStep | ParallelReset, *, seen: bool = True) -> Last:
+        """Return copies of the last observations.
 
         Args:
-            found: What a step or reset gave.
-            seen: Whether observations are remembered, too.
+            found: The result of a step or reset.
+            seen: Whether observations are included.
         """
         agents = list(found.agents)
         shown = found.observations if seen else {}
-        last = {agent: as_it_is(shown[agent]) for agent in agents if agent in shown}
+        last = {agent: own_copy(shown[agent]) for agent in agents if agent in shown}
         return cls(last, agents, found.episode)
 
 
-NOTHING = Last({}, [], 0)
+NO_LAST = Last({}, [], 0)
 """Before the first reset."""
 
 
 class ParallelSubEnv(SubEnv):
-    """One environment with several agents; see ``SubEnv``.
+    """A sub-environment with several agents; see ``SubEnv``.
 
-    Its results are replies. Arrays have no place for agents that come and go.
+    Its results are replies: agents come and go, so they have no rows in arrays.
     """
 
-    NEEDS = ("reset", "step")
+    REQUIRED = ("reset", "step")
 
     def __init__(
         self,
@@ -120,108 +122,137 @@ class ParallelSubEnv(SubEnv):
     ) -> None:
         super().__init__(index, make, rules, guard)
         self._mode = rules.autoreset
-        self._remembers = rules.restart != "never"
-        self._last = NOTHING
+        self._can_restart = rules.restart != "never"
+        self._last = NO_LAST
         self._episode = 0
-        self._world: Any = self.env
+        self._parallel: Any = self.env
 
-    def play(self, actions: ByAgent | None) -> Turn:
+    def step_agents(self, actions: ByAgent | None) -> ParallelStep:
         """Step the environment; without agents, do what the autoreset mode says.
 
         Raises:
-            EnvError: It raised or took too long, and is not to be restarted.
+            EnvError: It raised or exceeded the timeout, and restarts are off.
         """
-        if self._ended or (self._episode and not self._world.agents):
-            return self._rest()
+        if self._ended or (self._episode and not self._parallel.agents):
+            return self._step_without_agents()
         self.steps += 1
         try:
             if self._plain:
-                found = self._world.step(actions)
+                found = self._parallel.step(actions)
             else:
-                found = self._guard(partial(self._world.step, actions))
+                found = self._guard(partial(self._parallel.step, actions))
             obs, rewards, terminated, truncated, infos = found
-            agents = list(self._world.agents)
-            turn = Turn(
+            agents = list(self._parallel.agents)
+            step = ParallelStep(
                 obs, rewards, terminated, truncated, infos, agents, self._episode
             )
         except (Exception, SystemExit) as error:
-            failure = self._failure(error)
-            if not self._remembers or not self._last.agents:  # nobody would be told
+            failure = self.failure(error)
+            if not self._can_restart or not self._last.agents:  # no agent to tell
                 raise failure from error
             self._restart()
-            return self._cut_short(failure)
-        if not turn.agents and self._mode is AutoresetMode.SAME_STEP:
-            return _continued(turn, self.begin(None, None))
-        if self._remembers:
-            self._last = Last.of(turn)
-        return turn
+            return self._truncate_agents(failure)
+        if not step.agents and self._mode is AutoresetMode.SAME_STEP:
+            return _followed_by(step, self.reset_agents(None, None))
+        if self._can_restart:
+            self._last = Last.of(step)
+        return step
 
-    def _rest(self) -> Turn:
-        """Do what there is to do without agents."""
-        if self._owed is not None and self._owes_end:
-            failure, self._owed = self._owed, None
-            return self._cut_short(failure)
+    def _step_without_agents(self) -> ParallelStep:
+        failure = self.restarts.take_truncation()
+        if failure is not None:
+            return self._truncate_agents(failure)
         if self._mode is AutoresetMode.NEXT_STEP:
-            return _first_turn(self.begin(None, None))
-        return Turn({}, {}, {}, {}, {}, [], self._episode)
+            return _first_step(self.reset_agents(None, None))
+        return ParallelStep({}, {}, {}, {}, {}, [], self._episode)
 
-    def _cut_short(self, failure: EnvError) -> Turn:
-        """End the episode as truncated, with the last observations there were."""
+    def _truncate_agents(self, failure: EnvError) -> ParallelStep:
+        """End the episode as truncated, with the last observations."""
         seen, agents, _ = self._last
-        turn = RestartedTurn(
+        step = RestartedStep(
             seen,
             dict.fromkeys(agents, 0.0),
             dict.fromkeys(agents, False),
             dict.fromkeys(agents, True),
-            {agent: self._log(failure) for agent in agents},
+            {agent: self._restart_info(failure) for agent in agents},
             [],
             self._episode,
         )
         if self._mode is AutoresetMode.SAME_STEP:
-            return _continued(turn, self.begin(None, None))
+            return _followed_by(step, self.reset_agents(None, None))
         self._ended = True
-        return turn
+        return step
 
-    def begin(self, seed: int | None, options: dict[str, Any] | None) -> Beginning:
+    def reset_agents(
+        self, seed: int | None, options: dict[str, Any] | None
+    ) -> ParallelReset:
         """Reset the environment.
 
         Raises:
-            EnvError: It raised or took too long, also after a restart if there may be
-                one.
+            EnvError: It raised or exceeded the timeout, also after a restart if
+                restarts are on.
         """
         if seed is not None:
-            self._seed, self.lives, self._newborn_seed = seed, 0, None
-        new, failure = self._insist(partial(self._try_begin, seed, options))
+            self.restarts.seeded(seed)
+        found, failure = self._retry(partial(self._try_agents, seed, options))
         if failure is not None:
-            infos, log = dict(new.infos), self._log(failure)
-            for agent in new.agents:
-                infos[agent] = {**infos.get(agent, {}), **log}
-            new = RestartedBeginning(*new)._replace(infos=infos)
-        if self._remembers:
-            self._last = Last.of(new)
-        return new
+            infos, restart = dict(found.infos), self._restart_info(failure)
+            for agent in found.agents:
+                infos[agent] = {**infos.get(agent, {}), **restart}
+            found = RestartedReset(*found)._replace(infos=infos)
+        if self._can_restart:
+            self._last = Last.of(found)
+        return found
 
-    def _try_begin(self, seed: int | None, options: dict[str, Any] | None) -> Beginning:
+    def _try_agents(
+        self, seed: int | None, options: dict[str, Any] | None
+    ) -> ParallelReset:
+        replacement = self.restarts.take_seed()
         if seed is None:
-            seed = self._newborn_seed
-        self._newborn_seed = None
-        # As a loop would call it: not everybody's reset takes what it does not need.
-        given: dict[str, Any] = {} if seed is None else {"seed": seed}
+            seed = replacement
+        # Only arguments with a value: some environments take none.
+        arguments: dict[str, Any] = {} if seed is None else {"seed": seed}
         if options is not None:
-            given["options"] = options
-        observations, infos = self._guard(partial(self._world.reset, **given))
+            arguments["options"] = options
+        observations, infos = self._guard(partial(self._parallel.reset, **arguments))
         self._episode += 1
-        return Beginning(observations, infos, list(self._world.agents), self._episode)
+        agents = list(self._parallel.agents)
+        return ParallelReset(observations, infos, agents, self._episode)
 
-    def go_on(self) -> Turn:
-        """Do what a step does that tells of a restart; see ``owe``."""
-        return self._rest()
+    def save(self) -> Data:
+        """Return the state of the environment and of its restarts as plain data.
+
+        Agents of the last observations are given by their place among all agents.
+        """
+        if not self._can_restart:
+            return super().save()
+        place = {agent: k for k, agent in enumerate(self._parallel.possible_agents)}
+        seen = self._last.observations.items()
+        last = [[place[agent], observation] for agent, observation in seen]
+        return {
+            **super().save(),
+            "last": last,
+            "agents": [place[agent] for agent in self._last.agents],
+        }
+
+    def load(self, saved: Data) -> None:
+        """Restore a saved state; the environment must have been reset before."""
+        super().load(saved)
+        if self._can_restart and "last" in saved:
+            agents = self._parallel.possible_agents
+            seen = {agents[k]: observation for k, observation in saved["last"]}
+            present = [agents[k] for k in saved["agents"]]
+            self._last = Last(seen, present, self._episode)
+
+    def step_deferred(self) -> ParallelStep:
+        """Do the step that reports a deferred restart."""
+        return self._step_without_agents()
 
     def _restart(self) -> None:
         super()._restart()
-        self._world = self.env
+        self._parallel = self.env
 
-    def _recall(self, last: Last) -> None:
+    def _restore_last(self, last: Last) -> None:
         self._last = last
         self._episode = last.episode
 
@@ -229,18 +260,18 @@ class ParallelSubEnv(SubEnv):
         return AgentsDescription.of(self.env)
 
     def call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
-        """Return what a method of the environment returns, or an attribute of it."""
-        found = getattr(self._world, name)
+        """Call a method of the environment, or return an attribute."""
+        found = getattr(self._parallel, name)
         return found(*args, **kwargs) if callable(found) else found
 
     @property
     def name(self) -> str:
-        """What the environment calls itself."""
+        """The name of the environment."""
         return "not made yet" if not hasattr(self, "env") else str(self.env)
 
 
-def try_turns(env: Any) -> Iterator[float]:  # noqa: ANN401 - a ParallelEnv
-    """Step an environment for ever; how long takes each step?"""
+def try_parallel_steps(env: Any) -> Iterator[float]:  # noqa: ANN401 - a ParallelEnv
+    """Step a ``ParallelEnv`` without end; yield the seconds of each step."""
     while True:
         env.reset(seed=0)
         for place, agent in enumerate(env.agents):
@@ -252,81 +283,81 @@ def try_turns(env: Any) -> Iterator[float]:  # noqa: ANN401 - a ParallelEnv
             yield time.perf_counter() - began
 
 
-def _first_turn(new: Beginning) -> Turn:
-    """Return a beginning in the form of a step, in which nothing has happened yet."""
-    agents = new.agents
-    kind = RestartedTurn if new.restarted else Turn
+def _first_step(first: ParallelReset) -> ParallelStep:
+    """Return a reset in the form of a step (``NEXT_STEP``): no rewards, no ends."""
+    agents = first.agents
+    kind = RestartedStep if first.restarted else ParallelStep
     return kind(
-        new.observations,
+        first.observations,
         dict.fromkeys(agents, 0.0),
         dict.fromkeys(agents, False),
         dict.fromkeys(agents, False),
-        new.infos,
+        first.infos,
         agents,
-        new.episode,
+        first.episode,
     )
 
 
-def _continued(last: Turn, new: Beginning) -> Turn:
-    """Return the last step of an episode, with what the next one begins with."""
-    infos = {agent: dict(info) for agent, info in new.infos.items()}
+def _followed_by(last: ParallelStep, first: ParallelReset) -> ParallelStep:
+    """Return the last step of an episode with the reset after it (``SAME_STEP``)."""
+    infos = {agent: dict(info) for agent, info in first.infos.items()}
     for agent, observation in last.observations.items():
         info = infos.setdefault(agent, {})
         info["final_obs"] = observation
         info["final_info"] = last.infos.get(agent, {})
-    kind = RestartedTurn if last.restarted or new.restarted else Turn
+    kind = RestartedStep if last.restarted or first.restarted else ParallelStep
     return kind(*last)._replace(
-        observations=new.observations,
+        observations=first.observations,
         infos=infos,
-        agents=new.agents,
-        episode=new.episode,
+        agents=first.agents,
+        episode=first.episode,
     )
 
 
 @dataclass(frozen=True, slots=True)
-class Play(Asking):
+class StepAgents(Query):
     """Step with these actions of all agents, by index."""
 
-    deed: ClassVar[Deed] = "step"
+    operation: ClassVar[Operation] = "step"
     actions: Sequence[ByAgent | None] | Mapping[int, ByAgent | None]
 
-    def apply(self, seat: SubEnv) -> Turn:
-        """Step one environment."""
-        assert isinstance(seat, ParallelSubEnv)
-        return seat.play(self.actions[seat.index])
+    def apply(self, sub_env: SubEnv) -> ParallelStep:
+        """Step one sub-environment."""
+        assert isinstance(sub_env, ParallelSubEnv)
+        return sub_env.step_agents(self.actions[sub_env.index])
 
-    def part(self, indices: Sequence[int]) -> Play:
-        """Return the actions of some."""
-        return Play({index: self.actions[index] for index in indices})
+    def part(self, indices: Sequence[int]) -> StepAgents:
+        """Return the actions for some sub-environments."""
+        return StepAgents({index: self.actions[index] for index in indices})
 
 
 @dataclass(frozen=True, slots=True)
-class Begin(ForAll):
+class ResetAgents(Broadcast):
     """Reset with these seeds, by index."""
 
-    deed: ClassVar[Deed] = "reset"
+    operation: ClassVar[Operation] = "reset"
     seeds: Mapping[int, int | None]
-    options: dict[str, Any] | None
+    options: dict[str, Any] | None = None
 
     def seed_for(self, index: int) -> int | None:
         """Return its seed."""
         return self.seeds.get(index)
 
-    def apply(self, seat: SubEnv) -> Beginning:
-        """Reset one environment."""
-        assert isinstance(seat, ParallelSubEnv)
-        return seat.begin(self.seeds[seat.index], self.options)
+    def apply(self, sub_env: SubEnv) -> ParallelReset:
+        """Reset one sub-environment."""
+        assert isinstance(sub_env, ParallelSubEnv)
+        return sub_env.reset_agents(self.seeds[sub_env.index], self.options)
 
 
 @dataclass(frozen=True, slots=True)
 class AgentsDescription:
-    """What an environment with several agents is, as far as a runner needs to know."""
+    """The agents and metadata of a ``ParallelEnv``."""
 
     name: str
     metadata: dict[str, Any]
     render_mode: str | None
     possible_agents: list[Any] | None
-    """None if it does not say."""
+    """None if the environment does not say."""
     agents: list[Any]
 
     @classmethod

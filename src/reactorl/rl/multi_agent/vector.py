@@ -5,19 +5,25 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import gymnasium as gym
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
 from reactorl.rl._public import public
+from reactorl.rl.envs.backend import lockstep_backend
 from reactorl.rl.envs.commands import Answer, Call, Only
 from reactorl.rl.envs.errors import EnvError
 from reactorl.rl.envs.factory import count_of
 from reactorl.rl.envs.placement import choose_placement
-from reactorl.rl.envs.sub_env import Rules
-from reactorl.rl.multi_agent.sub_env import Begin, ParallelSubEnv, Play, try_turns
+from reactorl.rl.envs.rules import Rules
+from reactorl.rl.multi_agent.sub_env import (
+    ParallelSubEnv,
+    ResetAgents,
+    StepAgents,
+    try_parallel_steps,
+)
 from reactorl.rl.vector.arguments import check_options, seeds_for
 from reactorl.rl.vector.exclusive import ExclusiveUse, exclusive
 
@@ -25,11 +31,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reactorl import Tag
-    from reactorl.rl.envs.backend import Host
     from reactorl.rl.envs.commands import Command
     from reactorl.rl.envs.observation_buffer import Space
-    from reactorl.rl.envs.placement import Placement
-    from reactorl.rl.envs.sub_env import Restart
+    from reactorl.rl.envs.placement import PlacementOption
+    from reactorl.rl.envs.rules import Restart
     from reactorl.rl.multi_agent.sub_env import AgentsDescription, ByAgent
 
     Maker: TypeAlias = Callable[[], Any]
@@ -84,7 +89,7 @@ class ParallelVectorEnv:
         *,
         autoreset_mode: str | AutoresetMode = AutoresetMode.DISABLED,
         workers: int | None = None,
-        placement: Placement | Literal["auto"] = "auto",
+        placement: PlacementOption = "auto",
         restart: Restart = "never",
         timeout: float | None = None,
         pin: bool = False,
@@ -96,17 +101,19 @@ class ParallelVectorEnv:
             workers = count_of("workers", workers)
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         rules = Rules(
-            self.autoreset_mode, restart, timeout=timeout, seat=ParallelSubEnv
+            self.autoreset_mode, restart, timeout=timeout, sub_env=ParallelSubEnv
         )
         rules.check()
         self.placement, workers = choose_placement(
-            placement, makers, workers, try_turns
+            placement, makers, workers, try_parallel_steps
         )
-        self._host = _host(self.placement, makers, rules, workers, pin=pin)
+        self._backend = lockstep_backend(
+            self.placement, makers, rules, workers=workers, pin=pin
+        )
         # Also if nobody closes it, and at the end of the program.
-        self._closing = weakref.finalize(self, self._host.close)
+        self._closing = weakref.finalize(self, self._backend.close)
         try:
-            described: list[Any] = self._host.describe()  # as ParallelSubEnv does it
+            described: list[Any] = self._backend.describe()  # as ParallelSubEnv does it
             self.descriptions: list[AgentsDescription] = described
         except BaseException:
             self.close()
@@ -140,7 +147,7 @@ class ParallelVectorEnv:
         check_options(options)
         meant = self._meant(indices)
         seeds = dict(zip(meant, _seeds(seed, meant), strict=True))
-        begun = self._obey(Begin(seeds, options), meant)
+        begun = self._execute(ResetAgents(seeds, options), meant)
         for index, each in zip(meant, begun, strict=True):
             self._note(index, each.agents, each.episode)
         return [each.observations for each in begun], [each.infos for each in begun]
@@ -162,9 +169,12 @@ class ParallelVectorEnv:
         """
         each = list(actions)
         if len(each) != self.num_envs:
-            msg = f"actions for {len(each)} of {self.num_envs} environments"
+            msg = (
+                f"actions must have {self.num_envs} items, one per environment, got "
+                f"{len(each)}"
+            )
             raise ValueError(msg)
-        turns = self._obey(Play(each), range(self.num_envs))
+        turns = self._execute(StepAgents(each), range(self.num_envs))
         for index, turn in enumerate(turns):
             self._note(index, turn.agents, turn.episode)
         return (
@@ -205,7 +215,7 @@ class ParallelVectorEnv:
     @property
     def tag(self) -> Tag:
         """The tag of the last step or reset, elapsed."""
-        return self._host.tag
+        return self._backend.tag
 
     def _note(self, index: int, agents: list[Any], episode: int) -> None:
         self.agents[index] = agents
@@ -225,16 +235,16 @@ class ParallelVectorEnv:
             return every
         meant = [every[index] for index in indices]
         if len(set(meant)) < len(meant):
-            msg = f"indices are {list(indices)}; name each environment once"
+            msg = f"indices must be distinct, got {list(indices)}"
             raise ValueError(msg)
         return meant
 
-    def _obey(self, command: Command, meant: Sequence[int]) -> list[Any]:
+    def _execute(self, command: Command, meant: Sequence[int]) -> list[Any]:
         if not self._closing.alive:
             msg = "the environments are closed"
             raise gym.error.ClosedEnvironmentError(msg)
         some = command if len(meant) == self.num_envs else Only(command, tuple(meant))
-        replies = self._host.obey(some)
+        replies = self._backend.execute(some)
         for reply in replies:
             if isinstance(reply, EnvError):
                 raise reply
@@ -243,7 +253,7 @@ class ParallelVectorEnv:
     def _answers(
         self, command: Command, indices: Sequence[int] | None = None
     ) -> list[Any]:
-        answers: list[Answer] = self._obey(command, self._meant(indices))
+        answers: list[Answer] = self._execute(command, self._meant(indices))
         for answer in answers:
             if answer.error is not None:
                 raise answer.error
@@ -254,32 +264,21 @@ def _makers(env: Any, num_envs: int | None) -> list[Maker]:  # noqa: ANN401
     if callable(env):
         return [env] * count_of("num_envs", 1 if num_envs is None else num_envs)
     if hasattr(env, "step"):
-        msg = f"env is a {type(env).__name__}; give a function: lambda: make_it()"
+        msg = (
+            "env must be a function that makes a ParallelEnv, got a "
+            f"{type(env).__name__}; use lambda: make_it()"
+        )
         raise TypeError(msg)
     if not isinstance(env, Sequence) or not env or not all(map(callable, env)):
-        msg = f"env is {env!r}; it is a function that makes a ParallelEnv, or a list"
+        msg = (
+            "env must be a function that makes a ParallelEnv, or a list of such "
+            f"functions, got {env!r}"
+        )
         raise TypeError(msg)
     if num_envs not in (None, len(env)):
-        msg = f"num_envs is {num_envs}, and there are {len(env)} functions"
+        msg = f"num_envs must be the number of functions, {len(env)}, got {num_envs}"
         raise ValueError(msg)
     return list(env)
-
-
-def _host(
-    placement: Placement,
-    makers: list[Maker],
-    rules: Rules,
-    workers: int | None,
-    *,
-    pin: bool,
-) -> Host:
-    if placement == "process":
-        from reactorl.rl.envs.process.backend import ProcessBackend
-
-        return ProcessBackend(makers, rules, workers=workers)
-    from reactorl.rl.envs.thread_backend import ThreadBackend
-
-    return ThreadBackend(makers, rules, workers=workers, pin=pin)
 
 
 def _seeds(

@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from reactorl import ReactorlError
+from reactorl import Position, ReactorlError
 from reactorl._util.files import write_atomic
 from reactorl.rl._public import public
 from reactorl.rl.checkpoint.identity import versions
@@ -36,13 +36,9 @@ class RunError(ReactorlError):
     """
 
     def __init__(self, path: Path, what: str, remedy: str) -> None:
-        super().__init__(path, what, remedy)
+        super().__init__(what, Position(str(path)), remedy)
+        self.args = (path, what, remedy)
         self.path = path
-        self.what = what
-        self.remedy = remedy
-
-    def __str__(self) -> str:
-        return f"{self.path}: {self.what}. {self.remedy}"
 
 
 @public

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ``reset`` and ``send`` may be told: seeds, and which environments are meant."""
+"""Arguments of ``reset`` and ``send``: seeds, masks, environment ids."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ if TYPE_CHECKING:
 
 
 def seeds_for(seed: int | Sequence[int | None] | None, count: int) -> list[int | None]:
-    """Return a seed for each environment: one number counts up from environment 0.
+    """Return a seed for each environment; ``seed + i`` for one integer.
 
     Raises:
-        ValueError: There are seeds for another number of environments.
+        TypeError: ``seed`` is not an integer, a list or None.
+        ValueError: The list has the wrong length.
     """
     if seed is None:
         return [None] * count
@@ -24,64 +25,64 @@ def seeds_for(seed: int | Sequence[int | None] | None, count: int) -> list[int |
         return [int(seed) + index for index in range(count)]
     given: object = seed
     if isinstance(given, str) or not isinstance(given, Iterable):
-        msg = f"seed is {seed!r}; it is a whole number, a list of them, or None"
+        msg = f"seed must be an integer, a list of integers or None, got {seed!r}"
         raise TypeError(msg)
     seeds = list(seed)
     if len(seeds) != count:
-        msg = f"{len(seeds)} seeds for {count} environments"
+        msg = f"seed must have {count} items, one per environment, got {len(seeds)}"
         raise ValueError(msg)
     return seeds
 
 
 def check_options(options: object) -> None:
-    """Refuse options that are no dict.
+    """Check the options of a reset.
 
     Raises:
-        TypeError: They are none.
+        TypeError: They are not a dict.
     """
     if options is not None and not isinstance(options, dict):
-        msg = f"options is {options!r}; it is a dict, or None"
+        msg = f"options must be a dict or None, got {options!r}"
         raise TypeError(msg)
 
 
 def mask_for(mask: object, count: int) -> list[bool]:
-    """Return for each environment whether it is to be reset.
+    """Return for each environment whether the mask includes it.
 
     Raises:
-        TypeError: It is no array of bool.
-        ValueError: It has another shape, or names nobody.
+        TypeError: The mask is not an array of bool.
+        ValueError: It has the wrong shape, or includes no environment.
     """
     if not isinstance(mask, np.ndarray):
         msg = (
-            f"options['reset_mask'] is a {type(mask).__name__}, not an array; make it "
-            "one: np.array(..., dtype=bool)"
+            "options['reset_mask'] must be an array of bool, got "
+            f"{type(mask).__name__}; use np.array(..., dtype=bool)"
         )
         raise TypeError(msg)
     if mask.dtype != np.bool_:
         msg = (
-            f"options['reset_mask'] has the type {mask.dtype}, not bool; use "
+            f"options['reset_mask'] must have dtype bool, got {mask.dtype}; use "
             "mask.astype(bool)"
         )
         raise TypeError(msg)
     if mask.shape != (count,):
-        due = (count,)
-        msg = f"options['reset_mask'] has the shape {mask.shape}, not {due}"
+        shape = (count,)
+        msg = f"options['reset_mask'] must have shape {shape}, got {mask.shape}"
         raise ValueError(msg)
     if not mask.any():
-        msg = "options['reset_mask'] is False for all; nothing would be reset"
+        msg = "options['reset_mask'] must include an environment, got all False"
         raise ValueError(msg)
     return [bool(each) for each in mask]
 
 
 def ids_of(env_id: object) -> list[int]:
-    """Return environments as ``info["env_id"]`` names them.
+    """Return the indices in an ``env_id`` array.
 
     Raises:
-        TypeError: They are no whole numbers.
+        TypeError: They are not integers.
     """
     array = np.asarray(env_id)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        msg = f"env_id is {env_id!r}; it is a list of whole numbers, as info['env_id']"
+        msg = f"env_id must be a list of integers, got {env_id!r}"
         raise TypeError(msg)
     found: list[int] = array.tolist()
     return found

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which environments formed which batch: all that is physical about an async run.
+"""The batches of an asynchronous run: all of it that depends on timing.
 
-What an environment does follows from its seed and its actions. Which results come
-together follows, where the first to come are taken, from how long steps took; with that
-written down, the run can be repeated exactly.
+The results of an environment follow from its seed and actions. With physical batching,
+which results form a batch depends on the duration of steps; with a log of the batches
+the run is reproducible.
 """
 
 from __future__ import annotations
@@ -51,26 +51,28 @@ class BatchLog:
         try:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
             if content["format"] != FORMAT:
-                msg = f"{path} has the format {content['format']}, not {FORMAT}"
-                raise ReplayError(msg, None, "Record it anew.")
+                msg = f"format of {path} must be {FORMAT}, got {content['format']}"
+                raise ReplayError(msg, None, "Record it again.")
             return cls(
                 int(content["num_envs"]),
                 int(content["batch_size"]),
                 [tuple(map(int, batch)) for batch in content["batches"]],
             )
         except (ValueError, KeyError, TypeError) as error:
-            msg = f"{path} is no recording of batches: {error}"
-            raise ReplayError(msg, None, "Use what BatchLog.save() wrote.") from None
+            msg = f"{path} must be a batch log: {error}"
+            raise ReplayError(
+                msg, None, "Use a file that BatchLog.save() wrote."
+            ) from None
 
     def check(self, num_envs: int, batch_size: int) -> None:
-        """Refuse a recording that was made with other numbers.
+        """Check that the log fits a vector.
 
         Raises:
-            ReplayError: It was.
+            ReplayError: It has other numbers of environments or batch size.
         """
         if (self.num_envs, self.batch_size) != (num_envs, batch_size):
             msg = (
-                f"the recording has {self.num_envs} environments in batches of "
-                f"{self.batch_size}, the vector {num_envs} in batches of {batch_size}"
+                f"the batch log must have {num_envs} environments in batches of "
+                f"{batch_size}, got {self.num_envs} in batches of {self.batch_size}"
             )
             raise ReplayError(msg, None, "Use the same numbers.")

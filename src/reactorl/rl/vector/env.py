@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import weakref
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import gymnasium as gym
 import numpy as np
@@ -13,14 +13,15 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space, iterate
 
 from reactorl.rl._public import public
-from reactorl.rl.envs.async_workers import PoolHost
+from reactorl.rl.envs.async_backend import AsyncBackend
+from reactorl.rl.envs.backend import lockstep_backend
 from reactorl.rl.envs.buffer_pool import HOME, BufferPool
 from reactorl.rl.envs.commands import Answer, Call, Only, Render, Reset, SetAttr, Step
 from reactorl.rl.envs.errors import EnvError
 from reactorl.rl.envs.factory import count_of, makers, whole
 from reactorl.rl.envs.observation_buffer import is_array_like
 from reactorl.rl.envs.placement import choose_placement
-from reactorl.rl.envs.sub_env import Rules
+from reactorl.rl.envs.rules import Rules
 from reactorl.rl.vector.arguments import check_options, ids_of, mask_for, seeds_for
 from reactorl.rl.vector.exclusive import ExclusiveUse, exclusive
 from reactorl.rl.vector.infos import together
@@ -34,12 +35,13 @@ if TYPE_CHECKING:
 
     from reactorl import Tag
     from reactorl.rl.envs.async_backend import Batching
-    from reactorl.rl.envs.backend import Host
+    from reactorl.rl.envs.backend import Backend
     from reactorl.rl.envs.commands import Actions, Command, Description, Reply
     from reactorl.rl.envs.factory import Maker
     from reactorl.rl.envs.observation_buffer import Array
-    from reactorl.rl.envs.placement import Placement
-    from reactorl.rl.envs.sub_env import Infos, Restart
+    from reactorl.rl.envs.placement import Placement, PlacementOption
+    from reactorl.rl.envs.rules import Restart
+    from reactorl.rl.envs.sub_env import Infos
     from reactorl.rl.vector.batch_log import BatchLog
     from reactorl.rl.vector.spaces import ObservationMode
 
@@ -105,7 +107,7 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         observation_mode: ObservationMode = "same",
         copy: bool = True,
         workers: int | None = None,
-        placement: Placement | Literal["auto"] = "auto",
+        placement: PlacementOption = "auto",
         restart: Restart = "never",
         timeout: float | None = None,
         check_nan: bool = False,
@@ -133,11 +135,13 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         self.placement, workers = choose_placement(placement, self.env_fns, workers)
         self.batch_size = self.num_envs if batch_size is None else batch_size
         if batch_size is None:
-            self._pool = None
-            self._host = self._make_host(rules, workers, pin=pin)
+            self._async = None
+            self._backend: Backend = lockstep_backend(
+                self.placement, self.env_fns, rules, workers=workers, pin=pin
+            )
         else:
             self._check_batching(batching, replay)
-            self._host = self._pool = PoolHost(
+            self._backend = self._async = AsyncBackend(
                 self.env_fns,
                 rules,
                 placement=self.placement,
@@ -148,10 +152,10 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             )
         self._sent: Command | None = None
         # Also if nobody closes it, and at the end of the program.
-        self._closing = weakref.finalize(self, self._host.close)
+        self._closing = weakref.finalize(self, self._backend.close)
         self.closed = False
         try:
-            self._begin(self._host.describe(), restarts=restart != "never")
+            self._begin(self._backend.describe(), restarts=restart != "never")
         except BaseException:
             self.close()
             raise
@@ -159,24 +163,15 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
     def _check_batching(self, batching: str, replay: BatchLog | None) -> None:
         if not 1 <= whole("batch_size", self.batch_size) <= self.num_envs:
             msg = (
-                f"batch_size is {self.batch_size}; a batch has from 1 to "
-                f"{self.num_envs} of the environments"
+                f"batch_size must be from 1 to num_envs={self.num_envs}, got "
+                f"{self.batch_size}"
             )
             raise ValueError(msg)
         if batching not in ("declared", "physical"):
-            msg = f"batching is {batching!r}; it is 'declared' or 'physical'"
+            msg = f"batching must be 'declared' or 'physical', got {batching!r}"
             raise ValueError(msg)
         if replay is not None:
             replay.check(self.num_envs, self.batch_size)
-
-    def _make_host(self, rules: Rules, workers: int | None, *, pin: bool) -> Host:
-        if self.placement == "process":
-            from reactorl.rl.envs.process.backend import ProcessBackend
-
-            return ProcessBackend(self.env_fns, rules, workers=workers)
-        from reactorl.rl.envs.thread_backend import ThreadBackend
-
-        return ThreadBackend(self.env_fns, rules, workers=workers, pin=pin)
 
     def _begin(self, all_of_them: list[Description], *, restarts: bool) -> None:
         first = all_of_them[0]
@@ -189,11 +184,11 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         self.single_observation_space = found.single_observation
         self.observation_space = found.observation
         # A restart shows the last observation: it must be where nobody changes it.
-        self._arrays = self._host.make_arrays(
+        self._arrays = self._backend.make_arrays(
             replace(first, observation_space=found.single_observation),
-            lends=self.copy and not restarts,
+            pooled=self.copy and not restarts,
         )
-        self._lending = BufferPool([spare.batch() for spare in self._arrays.spares])
+        self._buffers = BufferPool([spare.batch() for spare in self._arrays.spares])
 
     # -- Gymnasium's interface --------------------------------------------------------
 
@@ -215,10 +210,10 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         if options is not None and "reset_mask" in options:
             options = dict(options)
             mask = mask_for(options.pop("reset_mask"), self.num_envs)
-        place = self._lending.place()
+        buffer = self._buffers.free()
         seeds = seeds_for(seed, self.num_envs)
-        replies = self._obey(Reset(seeds, options, mask, place=place))
-        return self._observations(place), self._infos(replies)
+        replies = self._execute(Reset(seeds, options, mask, buffer=buffer))
+        return self._observations(buffer), self._infos(replies)
 
     @exclusive
     def step(self, actions: Any) -> StepResult:  # noqa: ANN401
@@ -237,8 +232,8 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
                 each = list(iterate(self.action_space, actions))
         except TypeError as error:
             msg = (
-                f"actions is {actions!r}; it has an action for each of the "
-                f"{self.num_envs} environments, as action_space.sample() does"
+                f"actions must have an item for each of the {self.num_envs} "
+                f"environments, as action_space.sample() does, got {actions!r}"
             )
             raise TypeError(msg) from error
         observations, replies = self._step(each, actions)
@@ -267,7 +262,7 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         if not isinstance(values, list | tuple):
             values = [values] * self.num_envs
         if len(values) != self.num_envs:
-            msg = f"{len(values)} values for {self.num_envs} environments"
+            msg = f"values must have {self.num_envs} items, got {len(values)}"
             raise ValueError(msg)
         self._answers(SetAttr(name, values))
 
@@ -317,10 +312,10 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         self._check_open()
         check_options(options)
         command = Reset(seeds_for(seed, self.num_envs), options)
-        if self._pool is None:
+        if self._async is None:
             self._remember(command)
         else:
-            self._pool.send((index, command) for index in range(self.num_envs))
+            self._async.send((index, command) for index in range(self.num_envs))
 
     @exclusive
     def send(self, actions: Any, env_id: Any = None) -> None:  # noqa: ANN401
@@ -338,18 +333,18 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         space = batch_space(self.single_action_space, len(ids))
         each = list(iterate(space, actions))
         if len(each) != len(ids):
-            msg = f"{len(each)} actions for {len(ids)} environments"
+            msg = f"actions must have {len(ids)} items, as env_id, got {len(each)}"
             raise ValueError(msg)
         by_index = dict(zip(ids, each, strict=True))
-        if self._pool is not None:
+        if self._async is not None:
             command = Step(by_index)
-            self._pool.send((i, command.part([i])) for i in ids)
+            self._async.send((i, command.part([i])) for i in ids)
         elif len(by_index) == len(ids) == self.num_envs:
             self._remember(Step([by_index[i] for i in range(self.num_envs)]))
         else:
             msg = (
-                f"{len(by_index)} of {self.num_envs} environments; without batch_size "
-                "all of them step together"
+                f"env_id must include all {self.num_envs} environments without "
+                f"batch_size, got {len(by_index)}"
             )
             raise ValueError(msg)
 
@@ -361,17 +356,19 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             EnvError: One failed, and is not to be restarted.
         """
         self._check_open()
-        if self._pool is None:
+        if self._async is None:
             if self._sent is None:
-                msg = "nothing was sent; async_reset() or send() first"
+                msg = (
+                    "recv failed: nothing was sent; call async_reset() or send() first"
+                )
                 raise RuntimeError(msg)
             command, self._sent = self._sent, None
             ids: Sequence[int] = range(self.num_envs)
-            replies: Sequence[Any] = self._obey(command)
+            replies: Sequence[Any] = self._execute(command)
             if isinstance(command, Reset):
                 self._arrays.rewards[:] = 0.0
         else:
-            ids, replies = self._pool.recv()
+            ids, replies = self._async.recv()
         for reply in replies:
             if isinstance(reply, EnvError):
                 raise reply
@@ -387,7 +384,7 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
 
     def _remember(self, command: Command) -> None:
         if self._sent is not None:
-            msg = "something was sent already; recv() it first"
+            msg = "send failed: the last one was not received; call recv() first"
             raise ValueError(msg)
         self._sent = command
 
@@ -398,22 +395,22 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         Raises:
             AttributeError: There are none without ``batch_size``.
         """
-        if self._pool is None:
+        if self._async is None:
             msg = "only a vector with batch_size has batches"
             raise AttributeError(msg)
-        return self._pool.batches
+        return self._async.batches
 
     # -- beyond it --------------------------------------------------------------------
 
     @property
     def tag(self) -> Tag:
         """The tag of the last step or reset, elapsed."""
-        return self._host.tag
+        return self._backend.tag
 
     @property
     def envs(self) -> list[gym.Env[Any, Any]]:
         """The environments themselves, if they are in this process."""
-        found: list[gym.Env[Any, Any]] | None = getattr(self._host, "envs", None)
+        found: list[gym.Env[Any, Any]] | None = getattr(self._backend, "envs", None)
         if found is None:
             msg = "environments in other processes are reached by call() and get_attr()"
             raise AttributeError(msg)
@@ -432,12 +429,12 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             info, or nothing if that is empty.
         """
         if len(options) != self.num_envs:
-            msg = f"options for {len(options)} of {self.num_envs} environments"
+            msg = f"options must have {self.num_envs} items, got {len(options)}"
             raise ValueError(msg)
-        place = self._lending.place()
+        buffer = self._buffers.free()
         seeds = seeds_for(seeds, self.num_envs)
-        infos = _each(self._obey(Reset(seeds, None, each=options, place=place)))
-        return self._observations(place), infos
+        infos = _each(self._execute(Reset(seeds, None, each=options, buffer=buffer)))
+        return self._observations(buffer), infos
 
     @exclusive
     def step_each(
@@ -465,7 +462,7 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         Raises:
             Exception: What the first of them raised.
         """
-        replies = self._obey(Only(command, tuple(indices)))
+        replies = self._execute(Only(command, tuple(indices)))
         return [_answer(replies[index]) for index in indices]
 
     # -- parts -------------------------------------------------------------------------
@@ -475,11 +472,11 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             msg = "the vector environment is closed"
             raise gym.error.ClosedEnvironmentError(msg)
 
-    def _obey(self, command: Command) -> Sequence[Reply]:
+    def _execute(self, command: Command) -> Sequence[Reply]:
         """Let all environments obey; raise what the first one that failed says."""
         self._check_open()
         try:
-            replies = self._host.obey(command)
+            replies = self._backend.execute(command)
         except KeyboardInterrupt:
             super().close()  # the environments are in an unknown state
             raise
@@ -499,25 +496,28 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             The observations, and what some environments reply.
         """
         if len(each) != self.num_envs:
-            msg = f"{len(each)} actions for {self.num_envs} environments"
+            msg = (
+                f"actions must have {self.num_envs} items, one per environment, got "
+                f"{len(each)}"
+            )
             raise ValueError(msg)
         try:
-            place = self._lending.place() if self._arrays.spares else HOME
-            replies = self._host.step(Step(each, actions, place=place))
+            buffer = self._buffers.free() if self._arrays.spares else HOME
+            replies = self._backend.step(Step(each, actions, buffer=buffer))
         except KeyboardInterrupt:
             super().close()  # the environments are in an unknown state
             raise
         for reply in replies.values():
             if type(reply) is EnvError:
                 raise reply
-        return self._observations(place), replies
+        return self._observations(buffer), replies
 
     def _answers(self, command: Command) -> tuple[Any, ...]:
-        return tuple([_answer(reply) for reply in self._obey(command)])
+        return tuple([_answer(reply) for reply in self._execute(command)])
 
-    def _observations(self, place: int) -> Any:  # noqa: ANN401
-        if place != HOME:
-            return self._lending.lend(place)
+    def _observations(self, buffer: int) -> Any:  # noqa: ANN401
+        if buffer != HOME:
+            return self._buffers.lend(buffer)
         slots = self._arrays.observations
         return slots.copy() if self.copy else slots.batch()
 

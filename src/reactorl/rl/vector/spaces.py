@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The spaces of a vector, from those of its environments."""
+"""The spaces of a vector environment."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ObservationMode: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class VectorSpaces:
-    """What one environment shows and takes, and what all of them do."""
+    """Spaces of one environment, and of the batch."""
 
     single_observation: Space[Any]
     observation: Space[Any]
@@ -34,12 +34,12 @@ class VectorSpaces:
         """Return the spaces of a vector of these environments.
 
         Args:
-            envs: What each of them is.
+            envs: Their descriptions.
             mode: Whether their observation spaces are the same, or differ in their
                 bounds; or the batched and the single space to use.
 
         Raises:
-            ValueError: It is no such mode.
+            ValueError: ``mode`` is not valid.
             RuntimeError: An environment has other spaces than the first one.
         """
         single, batched = _observation_spaces(envs, mode)
@@ -48,8 +48,8 @@ class VectorSpaces:
             _check_observation(index, env.observation_space, single, mode)
             if env.action_space != action:
                 msg = (
-                    f"environment {index} has the action space {env.action_space}, "
-                    f"and the first one {action}"
+                    f"environment {index} must have the action space of the first "
+                    f"one, {action}, got {env.action_space}"
                 )
                 raise RuntimeError(msg)
         return cls(single, batched, action, batch_space(action, len(envs)))
@@ -72,8 +72,8 @@ def _observation_spaces(
         batched, single = mode
         return single, batched
     msg = (
-        f"observation_mode is {mode!r}; it is 'same', 'different', or a tuple "
-        "of the batched and the single observation space"
+        "observation_mode must be 'same', 'different' or a tuple of the batched and "
+        f"the single observation space, got {mode!r}"
     )
     raise ValueError(msg)
 
@@ -86,7 +86,7 @@ def _check_observation(
         return
     remedy = "; use observation_mode='different'" if same else ""
     msg = (
-        f"environment {index} has the observation space {space}, and the "
-        f"first one {expected}{remedy}"
+        f"environment {index} must have the observation space of the first one, "
+        f"{expected}, got {space}{remedy}"
     )
     raise RuntimeError(msg)

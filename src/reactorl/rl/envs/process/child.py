@@ -1,183 +1,193 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a process with environments does: obey until its parent is gone.
+"""The program of a worker process: execute requests until the parent hangs up.
 
-It is started as a program of its own, not forked and not by ``multiprocessing``: it
-never imports the user's main module, which therefore needs no guard, and inherits no
-locks or threads. Functions come as values (cloudpickle).
+It is a program of its own, not forked and not started by ``multiprocessing``: it never
+imports the user's main module, which therefore needs no guard, and inherits no locks or
+threads. Functions are sent by value (cloudpickle).
 """
 
 from __future__ import annotations
 
 import os
+import select
 import signal
 import socket
 import sys
+import threading
+import time
 import traceback
 import warnings
 from contextlib import suppress
 from multiprocessing.connection import Connection
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import gymnasium as gym
 
-from reactorl.rl.envs.commands import Answer, Reset, Step
+from reactorl.rl.envs.commands import Answer, Only, Reset, Step
 from reactorl.rl.envs.errors import EnvError
 from reactorl.rl.envs.process.protocol import (
     ASSIGN,
     CLOSED,
     IDLE,
-    ONE,
-    REVIVE,
+    REPLACE,
     STEP,
-    Orders,
+    WorkerConfig,
 )
-from reactorl.rl.envs.process.serialization import packed, unpacked
+from reactorl.rl.envs.process.serialization import deserialize, serialize
 from reactorl.rl.envs.process.shared_memory import SharedMemory
-from reactorl.rl.envs.shard import EnvShard
-from reactorl.rl.envs.sub_env import Rules
+from reactorl.rl.envs.rules import Rules
+from reactorl.rl.envs.shard import LocalShard
 from reactorl.rl.envs.timeout import HangWatch, no_guard
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reactorl.rl.envs.commands import Actions, Command
-    from reactorl.rl.envs.process.protocol import Loss, Place, Progress
+    from reactorl.rl.envs.process.protocol import Layout, Loss, Progress
+    from reactorl.rl.envs.shard import Replies
     from reactorl.rl.envs.sub_env import Infos, SubEnv
     from reactorl.rl.envs.timeout import Guard
 
+_ORPHAN_SECONDS: Final = 2.0
+"""Time to close the environments after the death of the parent."""
+_POLL_SECONDS: Final = 1.0
 
-class ProcessShard(EnvShard):
-    """The environments of this process, with results and actions in shared memory."""
 
-    def __init__(self, orders: Orders) -> None:
-        self._watch: HangWatch | None = None
+class ServedShard(LocalShard):
+    """The shard of this process, with results and actions in shared memory."""
+
+    def __init__(self, config: WorkerConfig) -> None:
+        self._timeouts: HangWatch | None = None
         guard: Callable[[], Guard] = no_guard
-        if orders.rules.timeout is not None:
-            # Who cannot be broken off is ended by the parent, together with the rest.
-            self._watch = HangWatch(orders.rules.timeout, tells=False)
-            guard = self._watch.guard
-        super().__init__(orders.makers, orders.rules, guard)
+        if config.rules.timeout is not None:
+            # The parent kills this process if a call cannot be interrupted.
+            self._timeouts = HangWatch(config.rules.timeout, logs=False)
+            guard = self._timeouts.guard
+        super().__init__(config.makers, config.rules, guard)
         self._has_objects = False
         self._progress: Progress | None = None
-        self._cell = 0
+        self._number = 0
 
-    def assign(self, place: Place, fd: int) -> None:
-        """Take up results and actions in shared memory."""
-        memory = SharedMemory(fd, place.size)
-        cut = place.cut(memory)
+    def map(self, layout: Layout, fd: int) -> None:
+        """Use shared memory for results, actions and progress."""
+        memory = SharedMemory(fd, layout.size)
+        shared = layout.cut(memory)
         memory.close()
-        self._progress = cut.progress
-        self._cell = place.cell
-        if cut.results is not None and cut.actions is not None:
-            self._arrays = cut.results
-            self._actions = cut.actions.batch()
+        self._progress = shared.progress
+        self._number = layout.worker
+        if shared.results is not None and shared.actions is not None:
+            self._arrays = shared.results
+            self._actions = shared.actions.batch()
             self._has_objects = bool(self._arrays.observations.objects(0))
-            for seat in self.seats:
-                seat.assign(self._arrays)
+            self.assign(self._arrays)
 
-    def step_shared(self, place: int) -> dict[int, Any]:
-        """Step all with the actions in shared memory; observations land at a place."""
-        self.land(place)
-        # An environment may keep its action: it must not change with the memory.
+    def step_shared(self, buffer: int) -> Replies:
+        """Step all with the actions in shared memory."""
+        self.use_buffer(buffer)
+        # Environments may keep their action, so they get a row of a copy.
         return self.step(self._actions.copy())
 
-    def step(self, actions: Actions) -> dict[int, Any]:
-        """Step all, and let the parent see which one is at work."""
+    def step(self, actions: Actions) -> Replies:
+        """Step all, and show the progress to the parent."""
         assert self._progress is not None
-        cells, cell = self._progress.cells, self._cell
-        steps, lives = self._progress.steps, self._progress.lives
-        replies: dict[int, Any] = {}
-        for seat in self.seats:
-            index = seat.index
-            cells[cell] = index
+        current, number = self._progress.current, self._number
+        steps, restarts = self._progress.steps, self._progress.restarts
+        replies: Replies = {}
+        for sub_env in self.sub_envs:
+            index = sub_env.index
+            current[number] = index
             try:
-                reply: Infos | EnvError = seat.step(actions[index])
+                reply: Infos | EnvError = sub_env.step(actions[index])
             except EnvError as failure:
                 reply = failure
-            steps[index] = seat.steps
+            steps[index] = sub_env.steps
             if reply:
                 replies[index] = reply
-                lives[index] = seat.lives
-        cells[cell] = IDLE
+                restarts[index] = sub_env.restarts.count
+        current[number] = IDLE
         return replies
 
-    def one(self, command: Command, seat: SubEnv) -> Any:  # noqa: ANN401
-        """Let one obey, and let the parent see which one is at work."""
+    def execute_one(self, command: Command, sub_env: SubEnv) -> Any:  # noqa: ANN401
+        """Execute a command in one sub-environment, and show the progress."""
         progress = self._progress
         if progress is None:
-            return _ready_to_go(super().one(command, seat))
-        progress.cells[self._cell] = seat.index
-        reply = super().one(command, seat)
-        progress.steps[seat.index] = seat.steps
-        progress.lives[seat.index] = seat.lives
-        progress.cells[self._cell] = IDLE
-        return _ready_to_go(reply)
+            return _sendable(super().execute_one(command, sub_env))
+        progress.current[self._number] = sub_env.index
+        reply = super().execute_one(command, sub_env)
+        progress.steps[sub_env.index] = sub_env.steps
+        progress.restarts[sub_env.index] = sub_env.restarts.count
+        progress.current[self._number] = IDLE
+        return _sendable(reply)
 
-    def revive(self, losses: dict[int, Loss]) -> dict[int, Any]:
-        """Go on for environments that were lost."""
-        replies: dict[int, Any] = dict(self.unmade)
-        for seat in self.seats:
-            loss = losses[seat.index]
-            seat.bequeath(loss.seed, loss.lives, loss.steps, loss.last)
-            seat.owe(loss.failure, is_over=loss.is_over)
-            if not loss.at_once:
+    def replace(self, losses: dict[int, Loss]) -> Replies:
+        """Continue for the sub-environments of a lost process."""
+        replies: Replies = dict(self._unmade)
+        for sub_env in self.sub_envs:
+            loss = losses[sub_env.index]
+            sub_env.replace_lost(loss.seed, loss.restarts, loss.steps, loss.last)
+            sub_env.defer_restart(loss.failure, is_over=loss.is_over)
+            if not loss.report_now:
                 continue
             try:
-                replies[seat.index] = seat.go_on()
+                replies[sub_env.index] = sub_env.step_deferred()
             except EnvError as failure:
-                replies[seat.index] = failure
+                replies[sub_env.index] = failure
         return replies
 
-    def objects(self, only: int | None = None) -> dict[int, list[Any]] | None:
-        """Return what observations hold besides arrays; None if they never do."""
+    def objects(self, command: Command | None) -> dict[int, list[Any]] | None:
+        """Return the parts of observations that are not in arrays; None if all are.
+
+        Args:
+            command: The command that was executed; None: a step of all.
+        """
         if not self._has_objects:
             return None
         slots = self._arrays.observations
         held = {
-            seat.index: slots.objects(seat.index)
-            for seat in self.seats
-            if only in (None, seat.index)
+            sub_env.index: slots.objects(sub_env.index)
+            for sub_env in self.sub_envs
+            if command is None or command.includes(sub_env.index)
         }
-        # A process that took another one's place has not observed anything yet.
+        # A process that replaces another one has not observed anything yet.
         return {i: p for i, p in held.items() if any(part is not None for part in p)}
 
-    def without_objects_that_stay(
-        self, replies: dict[int, Any], objects: dict[int, list[Any]]
-    ) -> tuple[dict[int, Any], dict[int, list[Any]]]:
-        """Say whose replies or observations cannot be sent to another process."""
+    def sendable(
+        self, replies: Replies, objects: dict[int, list[Any]]
+    ) -> tuple[Replies, dict[int, list[Any]]]:
+        """Replace replies and observations that cannot be serialized by errors."""
         sent: dict[int, list[Any]] = {}
-        told = dict(replies)
-        for seat in self.seats:
-            index = seat.index
+        checked = dict(replies)
+        for sub_env in self.sub_envs:
+            index = sub_env.index
             try:
-                packed((replies.get(index), objects.get(index)))
+                serialize((replies.get(index), objects.get(index)))
             except Exception as error:
-                what = f"what it returned cannot be sent to another process: {error}"
-                told[index] = EnvError(index, seat.name, seat.steps, "", what)
+                what = f"its result cannot be sent to another process: {error}"
+                checked[index] = EnvError(index, sub_env.name, sub_env.steps, "", what)
             else:
                 if index in objects:
                     sent[index] = objects[index]
-        return told, sent
+        return checked, sent
 
     def end(self, connection: Connection) -> None:
-        """Close everything; the parent may still hear what is wrong with that."""
+        """Close all environments and send the first failure to the parent."""
         try:
             self.close()
         except EnvError as failure:
             with suppress(OSError):
-                connection.send_bytes(CLOSED + packed(failure))
-        if self._watch is not None:
-            self._watch.close()
+                connection.send_bytes(CLOSED + serialize(failure))
+        if self._timeouts is not None:
+            self._timeouts.close()
 
 
-def _ready_to_go(reply: Any) -> Any:  # noqa: ANN401
-    """Return a reply whose error, if it has one, can be made again elsewhere."""
+def _sendable(reply: Any) -> Any:  # noqa: ANN401
+    """Return a reply whose exception, if any, can be unpickled by the parent."""
     if not isinstance(reply, Answer) or reply.error is None:
         return reply
     error = reply.error
     trace = "".join(traceback.format_exception(error))
     try:
-        unpacked(packed(error))
+        deserialize(serialize(error))
     except Exception:
         plain = RuntimeError(f"{type(error).__name__}: {error}")
         for note in getattr(error, "__notes__", ()):
@@ -187,20 +197,20 @@ def _ready_to_go(reply: Any) -> Any:  # noqa: ANN401
     return Answer(None, error)
 
 
-def serve(connection: Connection, door: socket.socket) -> None:
-    """Obey requests until there are no more.
+def serve(connection: Connection, sock: socket.socket) -> None:
+    """Execute requests until the parent hangs up.
 
     Args:
-        connection: Where they come from.
-        door: The same as a socket, by which files come.
+        connection: The connection to the parent.
+        sock: The same as a socket, over which file descriptors come.
     """
-    orders = _received_orders(connection.recv_bytes())
-    for name, spec in orders.registry.items():
+    config = _received_config(connection.recv_bytes())
+    for name, spec in config.registry.items():
         gym.registry.setdefault(name, spec)
-    # A module that registers environments may be imported after its entries came.
+    # A module that registers environments may be imported after the registry came.
     again = ".*Overriding environment .* already in registry"
     warnings.filterwarnings("ignore", again, UserWarning)
-    company = ProcessShard(orders)
+    shard = ServedShard(config)
     try:
         while True:
             try:
@@ -208,64 +218,78 @@ def serve(connection: Connection, door: socket.socket) -> None:
             except (EOFError, OSError):
                 return
             if request[:1] == ASSIGN:
-                _, (fd, *_), _, _ = socket.recv_fds(door, 1, 1)
-                company.assign(unpacked(request[1:]), fd)
+                _, (fd, *_), _, _ = socket.recv_fds(sock, 1, 1)
+                shard.map(deserialize(request[1:]), fd)
                 connection.send_bytes(b"")
             else:
-                connection.send_bytes(_reply(company, request))
+                connection.send_bytes(_reply(shard, request))
     finally:
-        company.end(connection)
+        shard.end(connection)
 
 
-def _received_orders(request: bytes) -> Orders:
-    """Return the orders; if they make no sense here, those that say so."""
-    indices, orders = unpacked(request)
+def _received_config(request: bytes) -> WorkerConfig:
+    """Return the configuration; one whose makers raise if it cannot be unpickled."""
+    indices, config = deserialize(request)
     try:
-        return unpacked(orders)  # type: ignore[no-any-return]
+        return deserialize(config)  # type: ignore[no-any-return]
     except Exception as error:
         reason = error
 
-    def explain() -> gym.Env[Any, Any]:
+    def fail() -> gym.Env[Any, Any]:
         msg = (
-            "the function that makes it does not arrive in another process "
-            f"({type(reason).__name__}: {reason}); let it import what it needs inside, "
-            "or use placement='thread'"
+            "its env_fn cannot be loaded in another process "
+            f"({type(reason).__name__}: {reason}); import what it needs inside the "
+            "function, or use placement='thread'"
         )
         raise RuntimeError(msg) from reason
 
-    return Orders(dict.fromkeys(indices, explain), Rules(), {})
+    return WorkerConfig(dict.fromkeys(indices, fail), Rules(), {})
 
 
-def _reply(company: ProcessShard, request: bytes) -> bytes:
+def _reply(shard: ServedShard, request: bytes) -> bytes:
     kind, content = request[:1], request[1:]
-    only: int | None = None
+    command: Command | None = None
     observed = True
     if kind == STEP:
-        replies = company.step_shared(content[0])
-    elif kind == REVIVE:
-        replies = company.revive(unpacked(content))
-    elif kind == ONE:
-        only, command = unpacked(content)
-        seat = next(seat for seat in company.seats if seat.index == only)
-        reply = company.one(command, seat)
-        replies = {} if reply is None else {only: reply}
+        replies = shard.step_shared(content[0])
+    elif kind == REPLACE:
+        replies = shard.replace(deserialize(content))
     else:
-        command = unpacked(content)
-        replies = company.obey(command)
-        observed = isinstance(command, Step | Reset)
-    objects = company.objects(only) if observed else None
+        command = deserialize(content)
+        replies = shard.execute(command)
+        inner = command.command if type(command) is Only else command
+        observed = isinstance(inner, Step | Reset)
+    objects = shard.objects(command) if observed else None
     if not replies and objects is None:
         return b""
     try:
-        return packed((replies, objects))
+        return serialize((replies, objects))
     except Exception:
-        return packed(company.without_objects_that_stay(replies, objects or {}))
+        return serialize(shard.sendable(replies, objects or {}))
+
+
+def _die_with_parent(fd: int) -> None:
+    """Kill this process some time after the death of its parent.
+
+    A process that waits for a request sees the end of its connection and closes its
+    environments. One that is in a long step would run on; this thread ends it.
+    """
+    parent = os.getppid()
+    hang_up = select.poll()
+    hang_up.register(fd, 0)  # POLLHUP alone, which needs no flag
+    while os.getppid() == parent:
+        if hang_up.poll(_POLL_SECONDS * 1000):
+            break
+    time.sleep(_ORPHAN_SECONDS)
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def main() -> None:
-    """Serve the connection whose number is on the command line."""
-    # Ctrl-C is the parent's business; without it this process ends anyway.
+    """Serve the connection whose file descriptor is on the command line."""
+    # Ctrl-C is for the parent, which then ends this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     fd = int(sys.argv[1])
-    with socket.socket(fileno=os.dup(fd)) as door, Connection(fd) as connection:
-        serve(connection, door)
+    watch = threading.Thread(target=_die_with_parent, args=(os.dup(fd),), daemon=True)
+    watch.start()
+    with socket.socket(fileno=os.dup(fd)) as sock, Connection(fd) as connection:
+        serve(connection, sock)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a process with environments and its parent say to each other.
+"""Messages between a worker process and its parent.
 
-A request is one byte that says what, and a pickle; so is the reply, whose pickle is
-missing where there is nothing to say, as in most steps.
+A request is one byte and a pickle. The reply is a pickle, or empty if there is nothing
+to report, as after most steps.
 """
 
 from __future__ import annotations
@@ -19,75 +19,76 @@ if TYPE_CHECKING:
     from reactorl.rl.envs.errors import EnvError
     from reactorl.rl.envs.factory import Maker
     from reactorl.rl.envs.observation_buffer import Array, Slots, Space
-    from reactorl.rl.envs.sub_env import Rules
+    from reactorl.rl.envs.rules import Rules
 
-STEP: Final = b"s"  # with the actions in shared memory; and where results land
-OBEY: Final = b"o"  # a command
-ONE: Final = b"1"  # a command for one environment
-ASSIGN: Final = b"a"  # where results belong
-REVIVE: Final = b"r"  # go on for environments that a process took with it
-CLOSED: Final = b"c"  # the last reply: what was wrong with closing
+STEP: Final = b"s"  # actions are in shared memory; then the buffer for observations
+EXECUTE: Final = b"x"  # a command
+ASSIGN: Final = b"a"  # a layout of shared memory
+REPLACE: Final = b"r"  # continue for sub-environments of a lost process
+CLOSED: Final = b"c"  # the last reply: the failure of close
 IDLE: Final = -1
-"""In the shared cell: no environment is at work."""
+"""In ``Progress.current``: no sub-environment is running."""
 
 
 @dataclass(frozen=True, slots=True)
-class Orders:
-    """What a new process is told first."""
+class WorkerConfig:
+    """The first message to a new worker process."""
 
     makers: dict[int, Maker]
     rules: Rules
     registry: dict[str, Any]
-    """Environments that may not be registered by whoever imports the same modules."""
+    """The parent's registered environments."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where results belong, and where actions come from."""
+class Layout:
+    """The layout of shared memory: results, actions and progress."""
 
     size: int
     spaces: tuple[Space, Space] | None
-    """Of observations and of actions; None: both come and go as messages."""
+    """Of observations and of actions; None: both are sent as messages."""
     count: int
-    cell: int
-    """Which of the shared cells is this process's own."""
-    cells: int
-    lends: bool
-    """Whether batches of observations are to be given away."""
+    """Number of sub-environments."""
+    worker: int
+    """The worker process for which it is."""
+    workers: int
+    """Number of worker processes."""
+    pooled: bool
+    """Whether there are spare observation buffers; see ``BufferPool``."""
 
-    def cut(self, allocate: Any) -> Cut:  # noqa: ANN401
-        """Cut the memory."""
+    def cut(self, allocate: Any) -> Shared:  # noqa: ANN401
+        """Return the arrays, in a fixed order, from an allocator."""
         results: Arrays | None = None
         actions: Slots | None = None
         if self.spaces is not None:
             observation_space, action_space = self.spaces
             results = Arrays.of(
-                observation_space, self.count, allocate, lends=self.lends
+                observation_space, self.count, allocate, lends=self.pooled
             )
             actions = make_slots(action_space, self.count, allocate)
         progress = Progress(
-            allocate((self.cells,), np.int64),
+            allocate((self.workers,), np.int64),
             allocate((self.count,), np.int64),
             allocate((self.count,), np.int64),
         )
-        return Cut(results, actions, progress)
+        return Shared(results, actions, progress)
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far environments are, where it can be seen if their process is lost."""
+    """The progress of sub-environments, readable after the loss of their process."""
 
-    cells: Array
-    """Which environment is at work in each process."""
+    current: Array
+    """The sub-environment that each worker process runs."""
     steps: Array
-    """How many steps each environment has done."""
-    lives: Array
-    """How many environments came before each, since it was last seeded."""
+    """Number of steps of each sub-environment."""
+    restarts: Array
+    """Replacements of each sub-environment since its last seed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
-    """What is in shared memory."""
+class Shared:
+    """The arrays in shared memory."""
 
     results: Arrays | None
     actions: Slots | None
@@ -96,15 +97,15 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """How an environment was lost with its process."""
+    """The state of a sub-environment when its process was lost."""
 
     seed: int | None
-    lives: int
+    restarts: int
     steps: int
     failure: EnvError
     last: Any
-    """Of its last observation, what is not in shared memory."""
+    """The parts of its last observation that are not in shared memory."""
     is_over: bool
     """Whether its episode had ended before."""
-    at_once: bool
-    """Whether the loss is told at once; if not, by its next step or reset."""
+    report_now: bool
+    """Whether to report the loss at once; if not, with the next step or reset."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values on their way to another process."""
+"""Serialization of values that are sent to another process."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Any
 import cloudpickle
 
 
-def packed(value: object) -> bytes:
-    """Return a value as bytes: fast if it can be, by value if it must be."""
+def serialize(value: object) -> bytes:
+    """Return a value as bytes, by pickle if possible, else by cloudpickle."""
     try:
         data = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
     except Exception:
-        return packed_by_value(value)
-    # Names in the main module mean nothing elsewhere: the other one's is another.
-    return packed_by_value(value) if b"__main__" in data else data
+        return serialize_by_value(value)
+    # The worker process has another __main__, so its names must be sent by value.
+    return serialize_by_value(value) if b"__main__" in data else data
 
 
-def packed_by_value(value: object) -> bytes:
-    """Return a value as bytes that need nothing of the main module."""
+def serialize_by_value(value: object) -> bytes:
+    """Return a value as bytes that do not depend on the main module."""
     return cloudpickle.dumps(value)  # type: ignore[no-any-return]
 
 
-def unpacked(data: bytes) -> Any:  # noqa: ANN401
-    """Return a value; only ever from a process of our own."""
+def deserialize(data: bytes) -> Any:  # noqa: ANN401
+    """Return a value; only for data of our own processes."""
     return pickle.loads(data)

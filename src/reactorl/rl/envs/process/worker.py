@@ -1,256 +1,294 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A process with environments, and what happens when it is lost."""
+"""The parent's side of one worker process: start, send, receive, kill."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-from gymnasium.vector import AutoresetMode
+import gymnasium as gym
 
-from reactorl.rl.envs.commands import Describe, Step
-from reactorl.rl.envs.errors import stamped
-from reactorl.rl.envs.process.connection import Link, ProcessLostError
-from reactorl.rl.envs.process.protocol import IDLE, OBEY, ONE, REVIVE, STEP, Loss, Place
-from reactorl.rl.envs.process.serialization import packed
-from reactorl.rl.envs.process.shared_memory import Measure, SharedMemory
-from reactorl.rl.multi_agent.sub_env import NOTHING, Beginning, Last, Turn
+from reactorl.rl.envs.errors import EnvError, ForkedProcessError
+from reactorl.rl.envs.process.protocol import ASSIGN, CLOSED, IDLE, WorkerConfig
+from reactorl.rl.envs.process.serialization import (
+    deserialize,
+    serialize,
+    serialize_by_value,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from reactorl.rl.envs.arrays import Arrays
-    from reactorl.rl.envs.commands import Command, Description
-    from reactorl.rl.envs.errors import EnvError
     from reactorl.rl.envs.factory import Maker
     from reactorl.rl.envs.observation_buffer import Array
-    from reactorl.rl.envs.process.protocol import Cut, Progress
-    from reactorl.rl.envs.sub_env import Rules
+    from reactorl.rl.envs.process.protocol import Layout
+    from reactorl.rl.envs.process.shared_memory import SharedMemory
+    from reactorl.rl.envs.rules import Rules
 
-_TRIES: Final = 3
-"""How often in a row a process is started anew before it is given up."""
-
-
-class Team:
-    """One process, and what to do when it is lost."""
-
-    def __init__(self, indices: range, makers: Sequence[Maker], rules: Rules) -> None:
-        self.link = Link(indices, makers, rules)
-        self._rules = rules
-        self._remembers = rules.restart != "never"
-        self._seeds: dict[int, int | None] = dict.fromkeys(indices)
-        self._assignment: tuple[Place, SharedMemory, Any] | None = None
-        self._progress: Progress | None = None
-        self._arrays: Arrays | None = None
-        self._over: Array | None = None
-        self._last: dict[int, Last] = dict.fromkeys(indices, NOTHING)
-
-    def assign(self, place: Place, memory: SharedMemory, cut: Cut) -> None:
-        """Give it the memory for results and actions."""
-        self._assignment = place, memory, cut.progress.cells
-        self._progress = cut.progress
-        self._arrays = cut.results
-        self.link.assign(place, memory, cut.progress.cells)
-        self.link.collect()
-
-    def post(self, command: Command) -> None:
-        """Send a command on its way."""
-        self._note_ends()
-        if isinstance(command, Step) and command.is_shared:
-            self.link.post(STEP + bytes([command.place]))
-            return
-        self._note_seeds(command, self.link.indices)
-        self.link.post(OBEY + packed(command.part(self.link.indices)))
-
-    def _note_ends(self) -> None:
-        """Remember whose episodes have ended before a command changes that."""
-        if self._remembers and self._arrays is not None:
-            self._over = self._arrays.terminations | self._arrays.truncations
-
-    def _is_over(self, index: int) -> bool:
-        """Return whether an episode had ended, and nothing had begun since."""
-        if self._rules.autoreset is AutoresetMode.SAME_STEP:
-            return False  # there, the next one begins at once
-        if self._arrays is None:
-            return not self._last[index].agents
-        if self._over is not None:
-            return bool(self._over[index])
-        return bool(self._arrays.terminations[index] or self._arrays.truncations[index])
-
-    def _note_seeds(self, command: Command, indices: Iterable[int]) -> None:
-        if command.deed == "reset":
-            for index in indices:
-                seed = command.seed_for(index)
-                if seed is not None:
-                    self._seeds[index] = seed
-                    if self._progress is not None:
-                        self._progress.lives[index] = 0
-
-    def one(self, index: int, command: Command) -> Any:  # noqa: ANN401
-        """Let one of them obey, and wait for it."""
-        self._note_ends()
-        self._note_seeds(command, [index])
-        request = ONE + packed((index, command))
-        self.link.post(request)
-        try:
-            return self._received().get(index)
-        except ProcessLostError as error:
-            return self._after_loss(command, error, only=index).get(index)
-
-    def collect(
-        self, command: Command, tag: Callable[[], str] | None
-    ) -> dict[int, Any]:
-        """Wait for the replies; start the process anew if it is lost and may be.
-
-        Args:
-            command: What was asked for.
-            tag: Returns the tag for failures; None: somebody else will say.
-        """
-        try:
-            replies = self._received()
-        except ProcessLostError as error:
-            replies = self._after_loss(command, error)
-        if isinstance(command, Describe):
-            for index, reply in replies.items():
-                self.link.names[index] = getattr(reply, "name", self.link.names[index])
-        if tag is None:
-            return replies
-        return {index: stamped(reply, tag) for index, reply in replies.items()}
-
-    def _received(self) -> dict[int, Any]:
-        found = self.link.collect()
-        if found is None:
-            return {}
-        replies, objects = found
-        if objects is not None and self._arrays is not None:
-            for index, held in objects.items():
-                self._arrays.observations.put_objects(index, iter(held))
-        if self._arrays is None:
-            for index, reply in replies.items():
-                if isinstance(reply, Turn | Beginning):
-                    self._last[index] = Last.of(reply, seen=self._remembers)
-        return dict(replies)
-
-    def _after_loss(
-        self, command: Command, error: ProcessLostError, only: int | None = None
-    ) -> dict[int, Any]:
-        """Start the process anew and go on; or say what was lost, if that may not be.
-
-        Args:
-            command: What it was told last.
-            error: How it was lost.
-            only: The environment that was told; None: all.
-        """
-        failures = self.link.failures(error, self._steps(command), command.deed)
-        stepping = command.deed == "step"
-        if not self._remembers or command.deed == "ask":
-            return dict(failures)
-        for _ in range(_TRIES):
-            try:
-                self.link.restart()
-                if self._assignment is not None:
-                    self.link.assign(*self._assignment)
-                    self.link.collect()
-                told = self.link.indices if only is None else [only]
-                replies = self._revived(failures, told if stepping else [])
-                if stepping:
-                    return replies
-                if only is None:
-                    self.post(command)
-                else:
-                    self.link.post(ONE + packed((only, command)))
-                return self._received()
-            except ProcessLostError as again:
-                failures = self.link.failures(again, self._steps(command), command.deed)
-        return dict(failures)
-
-    def _steps(self, command: Command) -> dict[int, int]:
-        """Return how many steps each environment had begun."""
-        if self._progress is None:
-            return dict.fromkeys(self.link.indices, 0)
-        steps = {index: int(self._progress.steps[index]) for index in self.link.indices}
-        at = self.link.at_work
-        if at != IDLE and command.deed == "step" and not self._is_over(at):
-            steps[at] += 1
-        return steps
-
-    def _revived(
-        self, failures: dict[int, EnvError], told: Sequence[int]
-    ) -> dict[int, Any]:
-        """Let new environments take the places of those that were lost.
-
-        Episodes end with that, unless they had: those of environments that were told to
-        step at once, those of others in their next step.
-        """
-        # Nobody is told to step or reset before there is memory.
-        assert self._progress is not None
-        losses = {}
-        for index, failure in failures.items():
-            self._progress.lives[index] += 1
-            losses[index] = Loss(
-                self._seeds[index],
-                int(self._progress.lives[index]),
-                failure.step,
-                failure,
-                self._last[index]
-                if self._arrays is None
-                else self._arrays.observations.objects(index),
-                self._is_over(index),
-                index in told,
-            )
-        self.link.post(REVIVE + packed(losses))
-        return self._received()
+_PROGRAM: Final = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[2]); "
+    "from reactorl.rl.envs.process.child import main; main()"
+)
+_CLOSE_SECONDS: Final = 2.0
+"""Time for a worker process to close its environments before it is killed."""
+_TIMEOUT_FACTOR: Final = 2.0
+"""Multiple of ``timeout`` after which the process is killed: it interrupts Python code
+itself before that."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shared:
-    """What all processes see."""
-
-    memory: SharedMemory
-    cut: Cut
-
-    @property
-    def arrays(self) -> Arrays:
-        """Where results are."""
-        assert self.cut.results is not None
-        return self.cut.results
-
-    @property
-    def actions(self) -> Array | None:
-        """Where actions go, if they are an array."""
-        batch = None if self.cut.actions is None else self.cut.actions.batch()
-        return batch if isinstance(batch, np.ndarray) else None
+class ProcessLostError(Exception):
+    """A worker process ended or was killed; the text says how."""
 
 
-def share(
-    teams: Sequence[Team],
-    description: Description | None,
-    count: int,
-    *,
-    lends: bool = False,
-) -> Shared:
-    """Make memory for so many environments, and let all processes have it.
+class WorkerProcess:
+    """A process with some of the sub-environments.
+
+    It belongs to the process that started it: a forked child neither uses nor ends it.
 
     Args:
-        teams: The processes.
-        description: What results and actions are; None: they are not in this memory,
-            which then only shows how far environments are.
-        count: How many environments there are.
-        lends: Whether batches of observations are to be given away.
+        makers: Make the environments, by index.
+        rules: Settings of all sub-environments.
     """
-    spaces = None
-    if description is not None:
-        spaces = description.observation_space, description.action_space
 
-    def place(cell: int, size: int) -> Place:
-        return Place(size, spaces, count, cell, len(teams), lends)
+    def __init__(self, makers: Mapping[int, Maker], rules: Rules) -> None:
+        self.indices = tuple(makers)
+        self.names = dict.fromkeys(self.indices, "in a process")
+        """Names of the environments, for errors."""
+        self._timeout = rules.timeout
+        self._config = serialize((self.indices, _config(dict(makers), rules)))
+        self._owner = os.getpid()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._current: Array | None = None
+        self._number = 0
+        self._start()
 
-    measure = Measure()
-    place(0, 0).cut(measure)
-    memory = SharedMemory.create(measure.size)
-    cut = place(0, measure.size).cut(memory)
-    cut.progress.cells[:] = IDLE
-    for cell, team in enumerate(teams):
-        team.assign(place(cell, measure.size), memory, cut)
-    return Shared(memory, cut)
+    def _start(self) -> None:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(
+                [
+                    sys.executable,
+                    *subprocess._args_from_interpreter_flags(),  # type: ignore[attr-defined]
+                    "-c",
+                    _PROGRAM,
+                    str(theirs.fileno()),
+                    json.dumps(sys.path),
+                ],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                # stdout is inherited: a notebook's output is not our sys.stdout.
+            )
+        self._socket = ours
+        self._connection = Connection(os.dup(ours.fileno()))
+        self.post(self._config)
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        assert self._process is not None
+        return self._process.pid
+
+    def restart(self) -> None:
+        """Start another process in place of a lost one."""
+        self._connection.close()
+        self._socket.close()
+        if self._process is not None and self._process.poll() is None:
+            self._kill()
+        self._start()
+
+    def assign(self, layout: Layout, memory: SharedMemory, current: Array) -> None:
+        """Send the shared memory; ``collect`` waits until it is mapped.
+
+        Args:
+            layout: Its layout.
+            memory: The memory.
+            current: The array in which the process shows what it runs.
+        """
+        self._current, self._number = current, layout.worker
+        current[layout.worker] = IDLE  # also after the loss of a process
+        self.post(ASSIGN + serialize(layout))
+        socket.send_fds(self._socket, [b"m"], [memory.fd])
+
+    def post(self, request: bytes) -> None:
+        """Send a request; ``collect`` notices if the process has ended.
+
+        Raises:
+            ForkedProcessError: This is a forked child of the owner.
+        """
+        if os.getpid() != self._owner:
+            raise ForkedProcessError
+        with suppress(OSError):
+            self._connection.send_bytes(request)
+
+    def collect(self) -> Any:  # noqa: ANN401
+        """Wait for the reply to a request and return it; None if it is empty.
+
+        Raises:
+            ProcessLostError: The process ended, or exceeded the timeout and was killed.
+        """
+        if self._timeout is not None and self._current is not None:
+            self._wait_for_progress(_TIMEOUT_FACTOR * self._timeout)
+        try:
+            reply = self._connection.recv_bytes()
+        except (EOFError, OSError) as error:
+            raise self._lost() from error
+        return deserialize(reply) if reply else None
+
+    def _wait_for_progress(self, limit: float) -> None:
+        """Wait for a reply while no sub-environment takes longer than the limit."""
+        at, since = self.current, time.monotonic()
+        while not self._connection.poll(limit / 8):
+            now = time.monotonic()
+            if self.current != at:
+                at, since = self.current, now
+            elif now - since > limit:
+                self._kill()
+                msg = f"it took longer than {self._timeout:g} s"
+                raise ProcessLostError(msg)
+
+    def _lost(self) -> ProcessLostError:
+        assert self._process is not None
+        try:
+            status = self._process.wait(_CLOSE_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._kill()
+            return ProcessLostError("its process closed the connection")
+        if status < 0:
+            name = signal.Signals(-status).name
+            how = f"was killed by {name}"
+            if name == "SIGKILL":
+                how += " (by a user, or by the system because memory ran out)"
+        else:
+            how = f"ended with status {status}"
+        return ProcessLostError(f"its process {self._process.pid} {how}")
+
+    @property
+    def current(self) -> int:
+        """The sub-environment that runs, or ran when the process was lost."""
+        return IDLE if self._current is None else int(self._current[self._number])
+
+    def failures(
+        self, error: ProcessLostError, steps: Mapping[int, int], operation: str
+    ) -> dict[int, EnvError]:
+        """Return the failure of each sub-environment after the loss of the process.
+
+        Args:
+            error: How it was lost.
+            steps: Number of steps that each had begun.
+            operation: What they were doing.
+        """
+        current = self.current
+        first, last = self.indices[0], self.indices[-1]
+        held = f"environment {first}" if first == last else f"{first} to {last}"
+        held = held if first == last else f"environments {held}"
+        what = f"{error}; it held {held}"
+        return {
+            index: EnvError(
+                index,
+                self.names[index],
+                steps[index],
+                "",
+                what
+                if current in (IDLE, index)
+                else f"{what}; environment {current} was running",
+                operation="reset" if operation == "reset" else "",
+            )
+            for index in self.indices
+        }
+
+    def _kill(self) -> None:
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait()
+
+    def hang_up(self) -> None:
+        """Tell the process that no more requests will come."""
+        if os.getpid() == self._owner:
+            with suppress(OSError):
+                self._socket.shutdown(socket.SHUT_WR)
+
+    def end(self) -> EnvError | None:
+        """Wait until the process has closed its environments; kill it if it does not.
+
+        Returns:
+            The first failure of a close.
+        """
+        process, self._process = self._process, None
+        if process is None:
+            return None
+        failure: EnvError | None = None
+        if os.getpid() == self._owner:
+            limit = time.monotonic() + _CLOSE_SECONDS
+            failure = self._close_failure(limit)
+            try:
+                process.wait(max(limit - time.monotonic(), 0.1))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        else:
+            process.returncode = 0  # the owner waits for it
+        self._connection.close()
+        self._socket.close()
+        return failure
+
+    def _close_failure(self, limit: float) -> EnvError | None:
+        failure: EnvError | None = None
+        with suppress(EOFError, OSError):
+            while self._connection.poll(max(limit - time.monotonic(), 0.0)):
+                reply = self._connection.recv_bytes()
+                if reply[:1] == CLOSED:  # replies to earlier requests are discarded
+                    failure = deserialize(reply[1:])
+        return failure
+
+
+def _config(makers: dict[int, Maker], rules: Rules) -> bytes:
+    with suppress(Exception):
+        return serialize_by_value(WorkerConfig(makers, rules, dict(gym.registry)))
+    # An entry of the registry may be the cause, and it may not be needed.
+    registry = {}
+    for name, spec in gym.registry.items():
+        try:
+            serialize_by_value(spec)
+        except Exception:
+            continue
+        registry[name] = spec
+    try:
+        return serialize_by_value(WorkerConfig(makers, rules, registry))
+    except Exception as error:
+        index = next(i for i in makers if not _is_serializable(makers[i]))
+        what = (
+            f"its env_fn cannot be sent to another process: {error}. Create open "
+            "files, locks and loaded models inside the function, or use "
+            "placement='thread'"
+        )
+        raise EnvError(index, "not made yet", 0, "", what) from error
+
+
+def _is_serializable(value: object) -> bool:
+    try:
+        serialize_by_value(value)
+    except Exception:
+        return False
+    return True
+
+
+def end_all(workers: Sequence[WorkerProcess]) -> None:
+    """End processes, concurrently.
+
+    Raises:
+        EnvError: An environment raised while it was closed; all are ended nevertheless.
+    """
+    for worker in workers:
+        worker.hang_up()
+    failures = [worker.end() for worker in workers]
+    for failure in failures:
+        if failure is not None:
+            raise failure

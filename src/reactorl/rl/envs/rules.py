@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Settings that all sub-environments of a vector or rollout share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from gymnasium.vector import AutoresetMode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reactorl.rl.envs.sub_env import SubEnv
+
+Restart: TypeAlias = Literal["never", "reset", "recreate"]
+RESTARTS: Final[tuple[Restart, ...]] = ("never", "reset", "recreate")
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How sub-environments are reset, restarted and checked."""
+
+    autoreset: AutoresetMode = AutoresetMode.NEXT_STEP
+    restart: Restart = "never"
+    check_nan: bool = False
+    timeout: float | None = None
+    """Limit for one step or reset, in seconds."""
+    sub_env: Callable[..., SubEnv] | None = None
+    """Class of the sub-environments; None: ``SubEnv``."""
+
+    def check(self) -> None:
+        """Check the values.
+
+        Raises:
+            TypeError: ``timeout`` is not a number.
+            ValueError: ``restart`` is unknown, or ``timeout`` is not positive.
+        """
+        if self.restart not in RESTARTS:
+            msg = f"restart must be one of {', '.join(RESTARTS)}, got {self.restart!r}"
+            raise ValueError(msg)
+        timeout: object = self.timeout
+        if timeout is None:
+            return
+        if not isinstance(timeout, int | float):
+            msg = f"timeout must be a number of seconds or None, got {timeout!r}"
+            raise TypeError(msg)
+        if not timeout > 0:
+            msg = f"timeout must be above 0 seconds, got {timeout}"
+            raise ValueError(msg)

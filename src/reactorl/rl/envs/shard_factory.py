@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes the shards of a training: all with one environment, placement and policy."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any, Final
+
+from reactorl._util.machine import usable_cores
+from reactorl.rl.envs.placement import check_processes, choose_placement
+from reactorl.rl.envs.rules import Rules
+from reactorl.rl.envs.shard import LocalShard
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gymnasium.vector import AutoresetMode
+
+    from reactorl.rl.envs.placement import Placement, PlacementOption, Trial
+    from reactorl.rl.envs.rules import Restart
+    from reactorl.rl.envs.shard import EnvShard
+    from reactorl.rl.envs.sub_env import SubEnv
+
+MAX_SHARDS_PER_CORE: Final = 4
+"""With more shards ``"auto"`` does not start a process for each of them."""
+
+
+class ShardFactory:
+    """Makes shards; results are bit-identical for every placement.
+
+    Args:
+        maker: Makes one environment.
+        placement: ``"thread"``: in the thread of the reactor that uses the shard;
+            ``"process"``: a worker process for each shard; ``"auto"``: whichever is
+            faster, measured when the first shard is made.
+        timeout: Limit for one step or reset, in seconds.
+        restart: What to do with an environment that fails.
+        num_envs: Sub-environments of a shard, for ``"auto"``.
+        num_shards: Number of shards, for ``"auto"``.
+        sub_env: Class of the sub-environments; None: ``SubEnv``.
+        trial: How to measure a step; see ``choose_placement``.
+
+    Raises:
+        TypeError: ``timeout`` is not a number.
+        ValueError: An argument has an invalid value.
+    """
+
+    def __init__(
+        self,
+        maker: Callable[[], Any],
+        placement: PlacementOption = "thread",
+        *,
+        timeout: float | None = None,
+        restart: Restart = "never",
+        num_envs: int = 1,
+        num_shards: int = 1,
+        sub_env: Callable[..., SubEnv] | None = None,
+        trial: Trial | None = None,
+    ) -> None:
+        self._maker = maker
+        self._rules = Rules(restart=restart, timeout=timeout, sub_env=sub_env)
+        self._rules.check()
+        self._num_envs, self._num_shards = num_envs, num_shards
+        self._trial = trial
+        self._lock = threading.Lock()
+        self._placement: Placement | None = None
+        if placement == "process":
+            check_processes()
+        if placement != "auto":
+            self._placement, _ = choose_placement(placement, [maker], None)
+
+    @property
+    def placement(self) -> Placement:
+        """Where the shards live; measured on first use if it is ``"auto"``."""
+        with self._lock:
+            if self._placement is None:
+                # Processes pay only if several shards can work at the same time.
+                most = MAX_SHARDS_PER_CORE * usable_cores()
+                wanted = "auto" if 2 <= self._num_shards <= most else "thread"
+                makers = [self._maker] * max(self._num_envs, 2)
+                self._placement, _ = choose_placement(wanted, makers, None, self._trial)
+            return self._placement
+
+    def make(self, count: int, autoreset: AutoresetMode, first: int = 0) -> EnvShard:
+        """Make a shard.
+
+        A worker process begins to make its environments at once. In this process,
+        ``EnvShard.open`` makes them, on the thread that steps them.
+
+        Args:
+            count: Number of sub-environments.
+            autoreset: What happens after the end of an episode.
+            first: Index of the first sub-environment.
+        """
+        makers = dict.fromkeys(range(first, first + count), self._maker)
+        rules = Rules(
+            autoreset,
+            self._rules.restart,
+            timeout=self._rules.timeout,
+            sub_env=self._rules.sub_env,
+        )
+        if self.placement == "process":
+            from reactorl.rl.envs.process.shard import ProcessShard
+
+            return ProcessShard(makers, rules)
+        return LocalShard(makers, rules, deferred=True)

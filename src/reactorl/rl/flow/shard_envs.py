@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The environments of one rollout or evaluation: a shard, with episode statistics."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+from gymnasium.vector import AutoresetMode
+
+from reactorl.rl.envs.commands import Description, Load, Only, Reset, Save, Step
+from reactorl.rl.envs.errors import EnvError
+from reactorl.rl.envs.shard import execute
+from reactorl.rl.flow.encoding import Encoder
+from reactorl.rl.flow.trajectory import Episode
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from reactorl.rl.checkpoint.registry import Data
+    from reactorl.rl.envs.arrays import Arrays
+    from reactorl.rl.envs.commands import Command
+    from reactorl.rl.envs.shard import EnvShard, Replies
+    from reactorl.rl.envs.shard_factory import ShardFactory
+    from reactorl.rl.flow.algorithm import Algorithm, Array, Spaces, Weights
+
+_log: Final = logging.getLogger(__name__)
+
+
+class ShardEnvs:
+    """Sub-environments with encoded observations, episode returns and lengths.
+
+    A worker process, if there is one, is started by the constructor; ``open`` waits
+    for it. In this process, ``open`` makes the environments.
+
+    Args:
+        factory: Makes the shard.
+        spaces: The spaces of one environment.
+        count: Number of sub-environments.
+        autoreset: What happens after the end of an episode.
+    """
+
+    arrays: Arrays
+    """The results of the last step."""
+
+    def __init__(
+        self,
+        factory: ShardFactory,
+        spaces: Spaces,
+        count: int,
+        autoreset: AutoresetMode,
+    ) -> None:
+        self.count = count
+        self._shard = factory.make(count, autoreset)
+        self._spaces = spaces
+        self._encoder = Encoder(spaces.observation)
+        self._returns = np.zeros(count)
+        self._lengths = np.zeros(count, dtype=np.int64)
+
+    def open(self) -> None:
+        """Make the environments, or wait for the process that makes them.
+
+        Raises:
+            EnvError: One cannot be made.
+        """
+        self._shard.open()
+        spaces = self._spaces.observation, self._spaces.action
+        self.arrays = self._shard.make_arrays(Description(*spaces, {}, None, ""))
+
+    def reset(self, seeds: Mapping[int, int | None]) -> None:
+        """Begin an episode in some sub-environments, by index.
+
+        Raises:
+            EnvError: One failed.
+        """
+        every = range(self.count)
+        mask = None if len(seeds) == self.count else [i in seeds for i in every]
+        self._execute(Reset([seeds.get(i) for i in every], None, mask))
+        for index in seeds:
+            self._returns[index] = self._lengths[index] = 0
+
+    def observations(self) -> Array:
+        """Return the observations, one row each; valid until the next step."""
+        return self._encoder.batch(self.arrays.observations.batch())
+
+    def _episode(self, index: int) -> Episode:
+        return Episode(float(self._returns[index]), int(self._lengths[index]))
+
+    def save(self) -> Data:
+        """Return the state of all sub-environments as plain data."""
+        slots, every = self.arrays.observations, range(self.count)
+        states = self._execute(Save())
+        return {
+            "scores": self._returns.copy(),
+            "lengths": self._lengths.copy(),
+            "observations": [slots.row(index) for index in every],
+            "envs": [states[index].result() for index in every],
+        }
+
+    def load(self, saved: Data) -> None:
+        """Restore a saved state; the sub-environments must have been reset before."""
+        self._returns[:] = saved["scores"]
+        self._lengths[:] = saved["lengths"]
+        for index, row in enumerate(saved["observations"]):
+            self.arrays.observations.writer(index)(row)
+        for answer in self._execute(Load(saved["envs"])).values():
+            answer.result()
+
+    def close(self) -> None:
+        """Close the environments."""
+        self._shard.close()
+
+    def _execute(self, command: Command, tag: str = "") -> Replies:
+        return execute_or_raise(self._shard, command, tag)
+
+
+class Ended(NamedTuple):
+    """An episode that ended in a step."""
+
+    env_index: int
+    last: Array
+    """Its last observation."""
+    episode: Episode
+
+
+class RolloutEnvs(ShardEnvs):
+    """Sub-environments that are reset in the last step of an episode."""
+
+    def __init__(self, factory: ShardFactory, spaces: Spaces, count: int) -> None:
+        super().__init__(factory, spaces, count, AutoresetMode.SAME_STEP)
+
+    def step(self, actions: Array, tag: str) -> list[Ended]:
+        """Step all sub-environments.
+
+        Args:
+            actions: One for each.
+            tag: The current tag, for failures.
+
+        Returns:
+            The episodes that ended; the next ones have begun.
+
+        Raises:
+            EnvError: One failed, and restarts are off.
+        """
+        replies = self._execute(Step(actions, actions), tag)
+        self._returns += self.arrays.rewards
+        self._lengths += 1
+        ended = []
+        for index, reply in replies.items():
+            if "final_obs" not in reply[0]:
+                continue
+            log_restart(reply[0]["final_info"], tag)
+            last = self._encoder.one(reply[0]["final_obs"])
+            ended.append(Ended(index, last, self._episode(index)))
+            self._returns[index] = self._lengths[index] = 0
+        return ended
+
+
+class EvaluationEnvs(ShardEnvs):
+    """Sub-environments in which an evaluation acts greedily; resets are explicit."""
+
+    def __init__(
+        self, factory: ShardFactory, spaces: Spaces, count: int, algorithm: Algorithm
+    ) -> None:
+        super().__init__(factory, spaces, count, AutoresetMode.DISABLED)
+        self._algorithm = algorithm
+
+    @property
+    def env(self) -> Any:  # noqa: ANN401
+        """The first environment itself, for rendering; only in this process."""
+        return local_env(self._shard)
+
+    def step_greedily(
+        self, weights: Weights, active: Sequence[int], tag: str = ""
+    ) -> list[tuple[int, Episode]]:
+        """Do a greedy step in some sub-environments.
+
+        Args:
+            weights: Of the policy.
+            active: Indices of the sub-environments, in order.
+            tag: The current tag, for failures.
+
+        Returns:
+            The episodes that ended, by index; ``reset`` begins the next ones.
+
+        Raises:
+            EnvError: One failed, and restarts are off.
+        """
+        rows = list(active)
+        all_active = len(rows) == self.count
+        observations = self.observations()
+        if not all_active:
+            observations = observations[rows]
+        actions = self._algorithm.act_greedy(weights, observations)
+        command: Command = Step(actions, actions)
+        if not all_active:
+            by_index = dict(zip(rows, actions, strict=True))
+            command = Only(Step(by_index), tuple(rows))
+        for reply in self._execute(command, tag).values():
+            log_restart(reply[0], tag)
+        self._returns[rows] += self.arrays.rewards[rows]
+        self._lengths[rows] += 1
+        over = self.arrays.terminations | self.arrays.truncations
+        return [(index, self._episode(index)) for index in rows if over[index]]
+
+
+def execute_or_raise(shard: EnvShard, command: Command, tag: str = "") -> Replies:
+    """Let a shard execute a command; raise the first failure, with the tag."""
+    replies = execute(shard, command)
+    if replies:
+        for reply in replies.values():
+            if isinstance(reply, EnvError):
+                raise reply.at(tag) if tag else reply
+    return replies
+
+
+def log_restart(info: Mapping[str, Any], tag: str) -> None:
+    """Log a restart that an info reports: training has no infos of its own."""
+    failure = info.get("failure")
+    if isinstance(failure, EnvError):
+        _log.warning("environment restarted: %s", failure.at(tag))
+
+
+def local_env(shard: Any) -> Any:  # noqa: ANN401
+    """Return the first environment of a shard in this process."""
+    return shard.sub_envs[0].env

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An episode ends once, also if its environment is lost while it waits for a reset."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode
+
+from reactorl.rl import EnvError, VectorEnv
+from tests.rl.scripts import gone, kill
+from tests.rl.troubles import Weary
+
+MODES = list(AutoresetMode)
+KINDS = [
+    ("thread", "raise"),
+    ("thread", "spin"),
+    ("process", "raise"),
+    ("process", "spin"),
+    ("process", "kill"),
+]
+NOTHING = np.zeros(2, np.int64)
+
+
+def ends(found: Any) -> list[bool]:
+    """Return whose episode a step says has ended."""
+    listed: list[bool] = (found[2] | found[3]).tolist()
+    return listed
+
+
+def whose(info: dict[str, Any]) -> list[int]:
+    """Return of whose restart an info tells."""
+    return np.flatnonzero(info.get("_restart", [])).tolist()
+
+
+@pytest.mark.parametrize("restart", ["reset", "recreate"])
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("placement", "kind"), KINDS)
+def test_a_reset_that_fails_after_an_end_is_told_but_ends_nothing(
+    placement: Any, kind: str, mode: AutoresetMode, restart: Any
+) -> None:
+    envs = VectorEnv(
+        [Weary, partial(Weary, kind)],
+        placement=placement,
+        workers=2,
+        restart=restart,
+        autoreset_mode=mode,
+        timeout=0.3 if kind == "spin" else None,
+    )
+    envs.reset(seed=1)
+    assert ends(envs.step(NOTHING)) == [False, False]
+
+    found = envs.step(NOTHING)
+
+    assert ends(found) == [True, True]
+    told = found[4]
+    if mode is AutoresetMode.NEXT_STEP:
+        assert whose(told) == []
+        found = envs.step(NOTHING)
+        told = found[4]
+        assert ends(found) == [False, False]
+        assert found[1].tolist() == [0.0, 0.0]
+    elif mode is AutoresetMode.DISABLED:
+        assert whose(told) == []
+        _, told = envs.reset(options={"reset_mask": np.ones(2, np.bool_)})
+    elif kind == "kill":  # what its last step said was lost with it
+        told = told["final_info"]
+    assert whose(told) == [1]
+    assert told["restart"][1] == restart
+    assert told["failure"][1].startswith("environment 1 (Weary) failed in ")
+    assert f"tag {envs.tag}" in told["failure"][1]
+    # It has been reset: there are two steps to the next end, and nothing is told twice.
+    one, two = envs.step(NOTHING), envs.step(NOTHING)
+    assert [ends(one), ends(two)] == [[False, False], [True, True]]
+    assert whose(one[4]) == []
+    envs.close()
+
+
+@pytest.mark.parametrize("kind", ["raise", "spin"])
+def test_the_same_restart_is_logged_in_threads_and_in_processes(kind: str) -> None:
+    logs = []
+    for placement in ("thread", "process"):
+        envs = VectorEnv(
+            [Weary, partial(Weary, kind)],
+            placement=placement,  # type: ignore[arg-type]
+            workers=1,
+            restart="recreate",
+            timeout=0.3,
+        )
+        envs.reset(seed=1)
+        steps = [envs.step(NOTHING) for _ in range(3)]
+        logs.append(steps[2][4]["failure"][1].splitlines()[0])
+        envs.close()
+
+    assert logs[0] == logs[1]
+    assert "failed in a reset after step 2, tag " in logs[0]
+
+
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.DISABLED])
+def test_who_waits_in_a_process_that_is_killed_is_reset_and_others_are_cut_off(
+    mode: AutoresetMode,
+) -> None:
+    envs = VectorEnv(
+        [Weary] * 2,
+        placement="process",
+        workers=1,
+        restart="recreate",
+        autoreset_mode=mode,
+    )
+    envs.reset(seed=1)
+    envs.step(NOTHING)
+    envs.reset(options={"reset_mask": np.array([False, True])})
+    assert ends(envs.step(NOTHING)) == [True, False]
+    (before,) = envs._backend.pids  # type: ignore[attr-defined]
+    kill(before)
+
+    if mode is AutoresetMode.NEXT_STEP:
+        _, rewards, terminated, truncated, info = envs.step(NOTHING)
+        assert rewards.tolist() == [0.0, 0.0]
+        assert whose(info) == [0, 1]
+    else:
+        # The first is reset and tells; the other hears of it in its next step.
+        _, info = envs.reset(options={"reset_mask": np.array([True, False])})
+        assert whose(info) == [0]
+        _, _, terminated, truncated, info = envs.step(NOTHING)
+        assert whose(info) == [1]
+
+    assert terminated.tolist() == [False, False]
+    assert truncated.tolist() == [False, True]
+    envs.close()
+    assert gone([before])
+
+
+def test_who_waits_and_is_not_reset_when_its_process_is_killed_is_told_later() -> None:
+    envs = VectorEnv([Weary] * 2, placement="process", workers=1, restart="recreate")
+    envs.reset(seed=1)
+    envs.step(NOTHING)
+    assert ends(envs.step(NOTHING)) == [True, True]
+    kill(envs._backend.pids[0])  # type: ignore[attr-defined]
+    _, info = envs.reset(options={"reset_mask": np.array([False, True])})
+    assert whose(info) == [1]
+
+    found = envs.step(NOTHING)
+
+    assert ends(found) == [False, False]  # the first began in this step
+    assert whose(found[4]) == [0]
+    envs.close()
+
+
+def test_stepping_on_after_an_end_is_refused_after_a_loss_as_before_it() -> None:
+    envs = VectorEnv(
+        [Weary] * 2,
+        placement="process",
+        workers=1,
+        restart="recreate",
+        autoreset_mode="Disabled",
+    )
+    envs.reset(seed=1)
+    envs.step(NOTHING)
+    envs.step(NOTHING)
+    kill(envs._backend.pids[0])  # type: ignore[attr-defined]
+
+    with pytest.raises(EnvError, match=r"ended.*reset_mask"):
+        envs.step(NOTHING)
+    _, info = envs.reset(options={"reset_mask": np.ones(2, np.bool_)})
+
+    assert whose(info) == [0, 1]
+    envs.close()
+
+
+def test_in_a_pool_who_waits_is_reset_too() -> None:
+    envs = VectorEnv(
+        [Weary, partial(Weary, "kill")],
+        batch_size=2,
+        placement="process",
+        workers=1,
+        restart="recreate",
+    )
+    envs.async_reset(seed=1)
+    envs.recv()
+    found = []
+    for _ in range(5):
+        envs.send(NOTHING)
+        found.append(envs.recv())
+
+    assert [ends(each)[1] for each in found] == [False, True, False, False, True]
+    assert [1 in whose(each[4]) for each in found] == [False, False, True, False, False]
+    envs.close()

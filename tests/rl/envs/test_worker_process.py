@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Worker processes end with their parent, and belong to the process that made them."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.rl.scripts import gone, run_script, start_script
+
+pytestmark = pytest.mark.skipif(not Path("/proc").exists(), reason="reads /proc")
+
+SPINNING = """
+    import sys, threading, os, signal
+    import gymnasium as gym
+    from reactorl.rl import VectorEnv
+
+    class Spin(gym.Env):
+        observation_space = gym.spaces.Discrete(2)
+        action_space = gym.spaces.Discrete(2)
+
+        def reset(self, *, seed=None, options=None):
+            return 0, {}
+
+        def step(self, action):
+            while True:
+                pass
+
+    envs = VectorEnv([Spin, Spin], workers=2, placement="process")
+    envs.reset(seed=1)
+    print(*envs._backend.pids, flush=True)
+    envs.step([0, 0])
+"""
+
+
+def pids(line: str) -> list[int]:
+    return [int(word) for word in line.split()]
+
+
+def test_workers_in_a_step_end_after_the_parent_is_killed(tmp_path: Path) -> None:
+    parent = start_script(SPINNING, tmp_path / "spinning.py")
+    assert parent.stdout is not None
+    workers = pids(parent.stdout.readline())
+    assert workers
+
+    parent.send_signal(signal.SIGKILL)
+    parent.communicate(timeout=40)
+
+    assert gone(workers, within=20)
+
+
+FORKING = """
+    import os, sys, warnings
+    import numpy as np
+    from reactorl.rl import VectorEnv
+
+    warnings.simplefilter("ignore", DeprecationWarning)  # of fork beside threads
+    options = {options}
+    envs = VectorEnv("CartPole-v1", 4, workers=2, placement="process", **options)
+    envs.reset(seed=1)
+    child = os.fork()
+    if child == 0:
+        {child}
+        sys.exit(0)
+    _, status = os.waitpid(child, 0)
+    envs.step(np.zeros(4, int))
+    envs.close()
+    print("status", status)
+"""
+USE_IN_CHILD = """
+        try:
+            envs.step(np.zeros(4, int))
+        except Exception as error:
+            print(type(error).__name__, flush=True)
+"""
+
+
+@pytest.mark.parametrize("options", ["{}", "{'batch_size': 2}"])
+def test_exit_of_a_forked_child_leaves_the_workers_running(options: str) -> None:
+    found = run_script(FORKING.format(options=options, child="pass"))
+
+    assert found.stdout == "status 0\n", found.stderr
+
+
+@pytest.mark.parametrize("options", ["{}", "{'batch_size': 2}"])
+def test_use_in_a_forked_child_is_refused(options: str) -> None:
+    found = run_script(FORKING.format(options=options, child=USE_IN_CHILD.strip()))
+
+    assert found.stdout == "ForkedProcessError\nstatus 0\n", found.stderr
