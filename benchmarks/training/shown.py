@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from benchmarks.training.dqn import FOREVER, make_flow
 from reactorl.dashboard import Dashboard, Feed
-from reactorl.rl import Run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,13 +27,13 @@ def play_shown(case: str, lag: int, workers: int, tick: Callable[[], bool]) -> N
     with Dashboard(flow.program(), title="DQN", depth=1, feed=feed) as dashboard:
         link = f"{dashboard.link}events"
         reader = subprocess.Popen([sys.executable, "-c", READER, link])
-        with Run(flow, workers=workers, at_start=dashboard.watch) as run:
+        with flow.start(workers=workers, at_start=dashboard.watch) as run:
             going_on = True
             while going_on:
                 found = run.step()
-                steps = feed.steps = found.number * flow.steps_per_round
+                steps = feed.steps = found.number * flow.steps_per_iteration
                 for episode in found.episodes:
-                    feed.number(steps, "charts/episodic_return", episode.score)
+                    feed.number(steps, "charts/episodic_return", episode.episode_return)
                 for key, value in (found.metrics or {}).items():
                     feed.number(steps, key, value)
                 going_on = tick()

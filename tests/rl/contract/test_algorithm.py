@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -101,12 +102,25 @@ def test_a_resumed_run_saves_the_state_that_it_started_from(
 
 
 def test_tasks_differ_from_each_other_and_by_seed() -> None:
-    from dataclasses import replace
-
     for name, kinds in TASKS.items():
         found = [with_one_worker(name, kind)[0] for kind in kinds]
         found.append(trained(replace(next(iter(kinds.values())), seed=2))[0])
         assert len({*found}) == len(found), name
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_environments_in_processes_give_the_same_bits(name: str) -> None:
+    kind, task = next(iter(TASKS[name].items()))
+    weights, iterations = with_one_worker(name, kind)
+    processes = replace(task, placement="process")
+
+    with processes.start(workers=2) as run:
+        first = [run.step() for _ in range(2)]
+        saved = run.save()
+    with processes.start(workers=1, saved=saved) as run:
+        rest = list(run.iterations())
+        assert bits(run.weights) == weights
+    assert first + rest == iterations
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)

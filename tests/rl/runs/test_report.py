@@ -142,7 +142,7 @@ def test_a_training_leaves_one_and_names_it(
         "Steps per second", "td loss", "q values", "learning rate", "episodic length",
     ]  # fmt: skip
     drawn = browser_page.locator(".reactorl-title").all_text_contents()
-    assert {"mainTraining", "replay", "learner"} <= set(drawn)
+    assert {"mainTrainingLoop", "replay", "learner"} <= set(drawn)
 
 
 def test_it_is_there_after_ctrl_c_and_up_to_date_after_going_on(

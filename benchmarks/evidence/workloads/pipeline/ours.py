@@ -10,7 +10,6 @@ import jax
 
 from benchmarks.evidence.workloads.pipeline import straggler
 from benchmarks.training import dqn
-from reactorl.rl import Run
 
 if TYPE_CHECKING:
     from benchmarks.evidence.engines import Engine
@@ -21,11 +20,11 @@ def run(params: dict[str, Any], watch: Any, engine: Engine) -> dict[str, Any]:  
     """Train until the watch has had enough; before that, a few rounds on one worker."""
     lag = engine.options.get("lag", 0)
     repeated: int = params["repeated"]
-    with Run(_flow(params, lag), workers=1) as before:
+    with _flow(params, lag).start(workers=1) as before:
         for _ in range(repeated):
             before.step()
         first = _digest(before.weights)
-    with Run(_flow(params, lag), workers=engine.workers) as training:
+    with _flow(params, lag).start(workers=engine.workers) as training:
         for _ in range(repeated):
             training.step()
         second = _digest(training.weights)

@@ -112,10 +112,12 @@ def command(args: argparse.Namespace) -> int:
         return fail(error)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        return fail(f"writing {error.filename} failed: {reason}. {_notes(error)}", 1)
+        return fail(
+            f"writing {error.filename} failed: {reason}. {_how_to_resume(error)}", 1
+        )
     except ReactorlError as error:
         say(*explained(error))
-        return fail(f"the training failed. {_notes(error)}", 1)
+        return fail(f"the training failed. {_how_to_resume(error)}", 1)
     print(result.summary(), flush=True)
     if result.trace_error is not None:
         reason = result.trace_error.strerror or ""
@@ -123,8 +125,10 @@ def command(args: argparse.Namespace) -> int:
     return 0 if result.signal is None else 128 + result.signal
 
 
-def _notes(error: Exception) -> str:
-    return " ".join(getattr(error, "__notes__", ()))
+def _how_to_resume(error: Exception) -> str:
+    """Return the note of the trainer, which is the last one."""
+    notes: list[str] = getattr(error, "__notes__", [""])
+    return notes[-1]
 
 
 def trainer_of(name: str, flags: list[str]) -> Trainer:
