@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from reactorl.rl.algorithms.mlp import apply_mlp, make_mlp
     from reactorl.rl.algorithms.ppo import PPO
     from reactorl.rl.algorithms.q_learning import QLearning
+    from reactorl.rl.algorithms.registry import algorithm_names
     from reactorl.rl.algorithms.torch import TorchAlgorithm
     from reactorl.rl.checkpoint.file import (
         CheckpointError,
@@ -37,8 +38,10 @@ if TYPE_CHECKING:
     from reactorl.rl.multi_agent.pettingzoo import ParallelRunner
     from reactorl.rl.multi_agent.vector import ParallelVectorEnv
     from reactorl.rl.runs.callbacks import Callback, EarlyStopping
+    from reactorl.rl.runs.compare import compare_runs
     from reactorl.rl.runs.config import task_flags, task_of
     from reactorl.rl.runs.directory import RunDirectory, RunError, runs_in
+    from reactorl.rl.runs.plot import plot_runs
     from reactorl.rl.runs.result import TrainingResult
     from reactorl.rl.runs.session import TrainingSession
     from reactorl.rl.runs.trainer import Trainer, TrainerOptions
@@ -91,9 +94,12 @@ __all__ = [
     "TrainingSession",
     "Trajectory",
     "VectorEnv",
+    "algorithm_names",
     "apply_mlp",
+    "compare_runs",
     "make_mlp",
     "make_vec",
+    "plot_runs",
     "read_checkpoint",
     "register_vector",
     "runs_in",
@@ -110,6 +116,7 @@ _MODULES: Final = {
     "algorithms.mlp": ["apply_mlp", "make_mlp"],
     "algorithms.ppo": ["PPO"],
     "algorithms.q_learning": ["QLearning"],
+    "algorithms.registry": ["algorithm_names"],
     "algorithms.torch": ["TorchAlgorithm"],
     "checkpoint.file": ["CheckpointError", "read_checkpoint", "write_checkpoint"],
     "envs.errors": ["EnvError", "SharedStateError"],
@@ -126,8 +133,10 @@ _MODULES: Final = {
     "multi_agent.pettingzoo": ["ParallelRunner"],
     "multi_agent.vector": ["ParallelVectorEnv"],
     "runs.callbacks": ["Callback", "EarlyStopping"],
+    "runs.compare": ["compare_runs"],
     "runs.config": ["task_flags", "task_of"],
     "runs.directory": ["RunDirectory", "RunError", "runs_in"],
+    "runs.plot": ["plot_runs"],
     "runs.result": ["TrainingResult"],
     "runs.session": ["TrainingSession"],
     "runs.trainer": ["Trainer", "TrainerOptions"],

@@ -49,26 +49,15 @@ def command(args: argparse.Namespace) -> int:
     lacking = missing(NEEDED, "plot")
     if lacking:
         return fail(lacking)
-    from reactorl.rl import RunDirectory, RunError
-    from reactorl.rl.runs.plot import KINDS, draw, read_curve
+    from reactorl.rl import RunDirectory, RunError, plot_runs
 
-    output: Path = args.output
-    if output.suffix.lstrip(".").lower() not in KINDS:
-        kinds = ", ".join(f".{kind}" for kind in KINDS)
-        what = f"output must be a .png or .svg file, got '{output}'"
-        return fail(what, help=f"Choose {kinds}.")
     try:
-        runs = [RunDirectory.open(path) for path in args.runs]
-        curves = [read_curve(run.path.name, run.metrics) for run in runs]
+        plot_runs([RunDirectory.open(path) for path in args.runs], args.output)
     except RunError as error:
         return fail(error)
+    except ValueError as error:
+        return fail(str(error))
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        return fail(f"{error.filename}: {reason}")
-    envs = ", ".join(dict.fromkeys(run.env_id for run in runs))
-    try:
-        draw(curves, envs, [output])
-    except OSError as error:  # it may name the temporary file
-        return fail(f"{output}: {(error.strerror or str(error)).lower()}")
-    print(output)
+        return fail(f"{error.filename}: {(error.strerror or str(error)).lower()}")
+    print(args.output)
     return 0

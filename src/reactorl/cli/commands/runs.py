@@ -70,24 +70,16 @@ def command(args: argparse.Namespace) -> int:
 
 
 def _row(run: RunDirectory) -> tuple[str, ...]:
-    from reactorl.rl.runs.metrics import EVALUATED, FINAL, RETURN, read_metrics
-
-    latest: dict[str, float] = {}
-    returns: list[float] = []
-    steps = 0
-    if run.metrics.exists():
-        for step, _, key, value in read_metrics(run.metrics):
-            steps = max(steps, step)
-            latest[key] = value
-            if key == RETURN:
-                returns.append(value)
-    last = returns[-100:]
-    final = latest.get(FINAL, latest.get(EVALUATED))
+    found = run.summary()
     began = time.localtime(int(run.config.get("began", 0)))
     return (
         run.path.name,
         time.strftime("%Y-%m-%d %H:%M", began),
-        f"{steps:,}",
-        f"{sum(last) / len(last):.1f}" if last else "-",
-        "-" if final is None else f"{final:.1f}",
+        f"{found.steps:,}",
+        _number(found.mean_return),
+        _number(found.final_return),
     )
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1f}"

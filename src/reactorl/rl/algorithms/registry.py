@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from reactorl.rl._public import public
 from reactorl.rl.flow.algorithm import FlowError
 
 if TYPE_CHECKING:
@@ -18,6 +19,12 @@ ALGORITHMS: Final = {
     "q-learning": "QLearning",
 }
 """Names on the command line, and the classes in ``reactorl.rl``."""
+
+
+@public
+def algorithm_names() -> list[str]:
+    """Return the names of all algorithms on the command line."""
+    return list(ALGORITHMS)
 
 
 def algorithm_class(name: str) -> type[Algorithm]:

@@ -9,12 +9,13 @@ import os
 import re
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reactorl import Position, ReactorlError
 from reactorl._util.files import write_atomic
 from reactorl.rl._public import public
 from reactorl.rl.checkpoint.identity import versions
+from reactorl.rl.runs.metrics import EVALUATED, FINAL, RETURN, read_metrics
 from reactorl.rl.runs.revision import revision
 
 if TYPE_CHECKING:
@@ -39,6 +40,17 @@ class RunError(ReactorlError):
         super().__init__(what, Position(str(path)), remedy)
         self.args = (path, what, remedy)
         self.path = path
+
+
+class RunSummary(NamedTuple):
+    """Progress and returns of a run."""
+
+    steps: int
+    """Number of environment steps."""
+    mean_return: float | None
+    """Mean return of the last 100 training episodes."""
+    final_return: float | None
+    """Mean return of the final evaluation, or else of the last one."""
 
 
 @public
@@ -133,6 +145,25 @@ class RunDirectory:
     def env_id(self) -> str:
         """Id of the environment."""
         return str(self.config["settings"]["env_id"])
+
+    def summary(self) -> RunSummary:
+        """Return the progress and the returns of the run so far.
+
+        Raises:
+            OSError: The metrics cannot be read.
+        """
+        latest: dict[str, float] = {}
+        returns: list[float] = []
+        steps = 0
+        if self.metrics.exists():
+            for step, _, key, value in read_metrics(self.metrics):
+                steps = max(steps, step)
+                latest[key] = value
+                if key == RETURN:
+                    returns.append(value)
+        last = returns[-100:]
+        mean = sum(last) / len(last) if last else None
+        return RunSummary(steps, mean, latest.get(FINAL, latest.get(EVALUATED)))
 
     def lock(self) -> int:
         """Lock the run for this process, until the descriptor is closed.

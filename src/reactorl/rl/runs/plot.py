@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reactorl._util.files import write_atomic
+from reactorl.rl._public import public
 from reactorl.rl.runs.metrics import EVALUATED, RETURN, read_metrics
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reactorl.rl.flow.algorithm import Array
+    from reactorl.rl.runs.directory import RunDirectory
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 DASHES = ("-", "--", "-.", ":")
@@ -60,6 +62,25 @@ def read_curve(name: str, metrics: Path) -> Curve:
     known[:-1] = episodes[1:, 0] != episodes[:-1, 0]
     steps, returns = episodes[known, 0], means[known]
     return Curve(name, steps, returns, evaluations[:, 0], evaluations[:, 1])
+
+
+@public
+def plot_runs(runs: Sequence[RunDirectory], output: Path) -> None:
+    """Plot the learning curves of runs in one figure.
+
+    Args:
+        runs: The runs.
+        output: The figure; a ``.png`` or ``.svg`` file.
+
+    Raises:
+        ValueError: The suffix of ``output`` is another.
+        OSError: Metrics cannot be read, or the figure cannot be written.
+    """
+    if output.suffix.lstrip(".").lower() not in KINDS:
+        msg = f"output must be a .png or .svg file, got '{output}'"
+        raise ValueError(msg)
+    curves = [read_curve(run.path.name, run.metrics) for run in runs]
+    draw(curves, ", ".join(dict.fromkeys(run.env_id for run in runs)), [output])
 
 
 def draw(curves: Sequence[Curve], title: str, paths: Sequence[Path]) -> None:
