@@ -169,6 +169,21 @@ def test_engine_that_cannot_be_installed_is_missing_with_the_reason(
     assert len(asked) == 2  # both share an environment, which is tried once
 
 
+def test_engine_whose_environment_lacks_a_module_is_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    place = environments.Place("python", {})
+    monkeypatch.setattr(environments.Environment, "set_up", lambda *_: place)
+    monkeypatch.setattr(
+        environments, "lacking", lambda _, modules: [m for m in modules if m == "lark"]
+    )
+
+    found, missing = places(["lf-gil", "lark-gil"], None, lambda text: None)
+
+    assert list(found) == ["lf-gil"]
+    assert missing == {"lark-gil": "lark not installed in python"}
+
+
 def copy_package(directory: Path) -> Path:
     """Copy our package with its extensions; importing the copy leaves a mark."""
     package = Path(reactorl.__file__).parent
