@@ -113,30 +113,30 @@ train: .venv/gil/.built ## Train DQN on CartPole-v1, and print where the results
 	.venv/gil/bin/python -m reactorl train dqn --env-id CartPole-v1 --num-envs 16 \
 	  --seed 1 --workers 2 $(ARGS)
 
-bench: .venv/gil/.built ## Compare with Ray and others, side by side (--quick, --full)
-	FT_PYTHON="$(FT_PYTHON)" PGO="$(PGO)" .venv/gil/bin/python -m benchmarks.evidence $(ARGS)
+BENCH = .venv/gil/bin/python -m benchmarks
+BENCH_HERE = --gil $(CURDIR)/.venv/gil/bin/python \
+  --ft $(CURDIR)/.venv/$(FT_BENCH)/bin/python $(ARGS)
+BENCH_READY := .venv/gil/.bench .venv/$(FT_BENCH)/.bench
+# Up to 3.13 the machine's CPython has Atari already, for the tests.
+ATARI_READY := .venv/gil/.atari .venv/$(FT_BENCH)/.atari
 
-bench-runtime: .venv/gil/.bench .venv/$(FT_BENCH)/.bench ## Compare the runtime with others
-	.venv/gil/bin/python -m benchmarks.runtime --gil $(CURDIR)/.venv/gil/bin/python \
-	  --ft $(CURDIR)/.venv/$(FT_BENCH)/bin/python $(ARGS)
+bench: .venv/gil/.built ## Compare with Ray and others, engines in turns (--quick, --full)
+	FT_PYTHON="$(FT_PYTHON)" PGO="$(PGO)" $(BENCH) $(ARGS)
 
-bench-lf: .venv/gil/.bench .venv/$(FT_BENCH)/.bench ## Measure the LF front end
-	.venv/gil/bin/python -m benchmarks.lf --gil $(CURDIR)/.venv/gil/bin/python \
-	  --ft $(CURDIR)/.venv/$(FT_BENCH)/bin/python $(ARGS)
+bench-runtime: $(BENCH_READY) ## Compare the runtime with others (--against REV: with itself)
+	$(BENCH) --suite runtime $(BENCH_HERE)
 
-# Up to 3.13, .venv/gil already has Atari for the tests.
-bench-vector: .venv/gil/.bench .venv/gil/.atari .venv/$(FT_BENCH)/.bench .venv/$(FT_BENCH)/.atari ## Compare the vector environment with Gymnasium's
-	.venv/gil/bin/python -m benchmarks.vector --gil $(CURDIR)/.venv/gil/bin/python \
-	  --ft $(CURDIR)/.venv/$(FT_BENCH)/bin/python $(ARGS)
+bench-lf: $(BENCH_READY) ## Measure the LF front end
+	$(BENCH) --suite lf $(BENCH_HERE)
 
-bench-atari: .venv/gil/.bench .venv/gil/.atari .venv/$(FT_BENCH)/.bench .venv/$(FT_BENCH)/.atari ## Measure where the time of Atari goes
-	.venv/gil/bin/python -m benchmarks.vector.atari_parts \
-	  --gil $(CURDIR)/.venv/gil/bin/python \
-	  --ft $(CURDIR)/.venv/$(FT_BENCH)/bin/python $(ARGS)
+bench-vector: $(BENCH_READY) $(ATARI_READY) ## Compare the vector environment with Gymnasium's
+	$(BENCH) --suite vector $(BENCH_HERE)
 
-bench-training: .venv/gil/.bench .venv/$(FT_BENCH)/.bench ## Compare training flows with each other and a loop
-	.venv/gil/bin/python -m benchmarks.training --gil $(CURDIR)/.venv/gil/bin/python \
-	  --ft $(CURDIR)/.venv/$(FT_BENCH)/bin/python $(ARGS)
+bench-atari: $(BENCH_READY) $(ATARI_READY) ## Measure the parts of a step of Atari (--docs)
+	$(BENCH) --suite atari $(BENCH_HERE)
+
+bench-training: $(BENCH_READY) ## Compare training with an ordinary loop, and its variants
+	$(BENCH) --suite training $(BENCH_HERE)
 
 .PHONY: atari-ft atari-gil
 atari-ft: .venv/$(FT_BENCH)/.atari ## Install Atari for free-threaded CPython

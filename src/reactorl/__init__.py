@@ -62,6 +62,7 @@ from reactorl.tag import (
 
 if TYPE_CHECKING:
     from reactorl._runtime.drive import drive
+    from reactorl._runtime.options import MAX_WORKERS
     from reactorl._runtime.recording import Recording
     from reactorl._runtime.result import Result
     from reactorl._runtime.run import run
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FOREVER",
+    "MAX_WORKERS",
     "NEVER",
     "AccessError",
     "Action",
@@ -141,6 +143,7 @@ __all__ = [
 
 # What runs needs the compiled core, which is loaded on first use.
 _LAZY = {
+    "MAX_WORKERS": "reactorl._runtime.options",
     "Recording": "reactorl._runtime.recording",
     "Result": "reactorl._runtime.result",
     "Sample": "reactorl._runtime.watch",

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of the evidence: what it measures with, what it keeps, what it writes."""
+"""Tests of the benchmarks: harness, suites, and every workload at smoke size."""

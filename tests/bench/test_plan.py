@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who takes turns with whom, and what makes a measurement another one."""
+"""Which engines take turns, and what the key of a measurement depends on."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchmarks.evidence import plan as planning
-from benchmarks.evidence.environments import Place
-from benchmarks.evidence.plan import make_plan, nothing_is_done
-from benchmarks.evidence.workloads import NAMES, load
+from benchmarks.harness import plan as planning
+from benchmarks.harness.environments import Place
+from benchmarks.harness.plan import make_plan, nothing_is_done
+from benchmarks.suites import SUITES
+from benchmarks.workloads import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import pytest
 
-    from benchmarks.evidence.plan import Plan, Turn
-    from benchmarks.evidence.workload import Effort
+    from benchmarks.harness.plan import CaseSet, Plan
+    from benchmarks.harness.workload import Effort
 
 ENGINES = ["ours-ft", "plain", "ray-actors", "ray-cgraph"]
 FACTS = {"version": "3.11.7", "packages": {"numpy": "2.4.6", "pip": "25"}}
@@ -28,115 +29,114 @@ def plan(
     facts: dict[str, object] = FACTS,
     memory: int = PLENTY,
     most_sets: int | None = None,
-    is_done: Callable[[Turn], bool] = nothing_is_done,
+    is_done: Callable[[CaseSet], bool] = nothing_is_done,
 ) -> Plan:
     places = {engine: Place("python", facts) for engine in ENGINES}
     workloads = [load(name) for name in ("actors", "object_size")]
-    return make_plan(workloads, ENGINES, places, effort, memory, most_sets, is_done)
+    return make_plan(workloads, places, effort, memory, most_sets, is_done)
 
 
 def keys(made: Plan) -> list[str]:
-    return [key for turn in made.turns for key in turn.keys.values()]
+    return [key for each in made.case_sets for key in each.keys.values()]
 
 
-def test_quiet_engines_take_turns_and_restless_ones_are_alone() -> None:
-    for turn in plan().turns:
-        assert list(turn.keys) in (["ours-ft", "plain"], ["ray-actors"], ["ray-cgraph"])
+def engines(case_set: CaseSet) -> list[str]:
+    return [job.engine for job in case_set.keys]
 
 
-def test_a_full_run_has_everybody_within_a_workload() -> None:
-    stints = list(plan().stints())
+def test_engines_take_turns_except_those_that_wait_busily() -> None:
+    for each in plan().case_sets:
+        assert engines(each) in (["ours-ft", "plain"], ["ray-actors"], ["ray-cgraph"])
 
-    first = [(s[0].workload.name, s[0].phase, s[0].number) for s in stints[:6]]
+
+def test_full_run_measures_all_engines_of_a_workload_together() -> None:
+    groups = list(plan().by_processes())
+
+    first = [(g[0].workload.name, g[0].alone, g[0].number) for g in groups[:6]]
     assert first == [
-        (workload, phase, 0)
+        (workload, alone, 0)
         for workload in ("actors", "object_size")
-        for phase in ("", "ray-actors", "ray-cgraph")
+        for alone in ("", "ray-actors", "ray-cgraph")
     ]
 
 
-def test_a_quick_run_starts_ray_once_for_all() -> None:
-    stints = list(plan("quick").stints())
+def test_quick_run_starts_ray_once_for_all_workloads() -> None:
+    shared = [g for g in plan("quick").by_processes() if g[0].alone]
 
-    shared = [s for s in stints if s[0].phase]
-    assert [s[0].phase for s in shared] == ["ray-actors", "ray-cgraph"]
-    for stint in shared:
-        names = {turn.workload.name for turn in stint}
-        assert names == {"actors", "object_size"}
+    assert [g[0].alone for g in shared] == ["ray-actors", "ray-cgraph"]
+    for group in shared:
+        assert {each.workload.name for each in group} == {"actors", "object_size"}
 
 
-def test_fewer_sets_are_the_first_of_all() -> None:
+def test_fewer_sets_are_the_first_ones() -> None:
     def planned(made: Plan) -> dict[str, str]:
-        return {
-            file: key
-            for turn in made.turns
-            for file, key in zip(turn.files(), turn.keys.values(), strict=True)
-        }
+        return {f: key for each in made.case_sets for f, key in each.files().items()}
 
     whole, some = planned(plan()), planned(plan(most_sets=2))
 
-    assert {turn.number for turn in plan(most_sets=2).turns} == {0, 1}
+    assert {each.number for each in plan(most_sets=2).case_sets} == {0, 1}
     assert some.items() < whole.items()
 
 
-def test_sets_that_were_measured_before_count_beyond_those_asked_for() -> None:
-    def was_measured(turn: Turn) -> bool:
-        return turn.workload.name == "actors" and turn.number < 3 and not turn.phase
+def test_sets_measured_before_belong_to_the_plan() -> None:
+    def was_measured(each: CaseSet) -> bool:
+        return each.workload.name == "actors" and each.number < 3 and not each.alone
 
-    turns = plan("full", most_sets=1, is_done=was_measured).turns
+    case_sets = plan("full", most_sets=1, is_done=was_measured).case_sets
 
     numbers = {
-        name: {t.number for t in turns if t.workload.name == name and not t.phase}
+        name: {s.number for s in case_sets if s.workload.name == name and not s.alone}
         for name in ("actors", "object_size")
     }
     assert numbers == {"actors": {0, 1, 2}, "object_size": {0}}
-    assert {turn.number for turn in turns if turn.phase} == {0}
+    assert {each.number for each in case_sets if each.alone} == {0}
 
 
 def test_every_measurement_is_planned_once() -> None:
     for effort in ("smoke", "quick", "full"):
-        files = [file for turn in plan(effort).turns for file in turn.files()]
+        files = [f for each in plan(effort).case_sets for f in each.files()]
 
         assert len(set(files)) == len(files)
 
 
-def test_an_engine_that_needs_too_much_memory_is_left_out_alone() -> None:
+def test_engine_that_needs_too_much_memory_is_left_out_alone() -> None:
     largest = load("object_size").cases[-1]
     made = plan(memory=22 << 30)
 
-    engines = {
+    found = {
         engine
-        for turn in made.turns
-        if turn.case.name == largest.name
-        for engine in turn.keys
+        for each in made.case_sets
+        if each.cases[0].name == largest.name
+        for engine in engines(each)
     }
-    assert engines == {"ours-ft", "plain", "ray-actors"}
+    assert found == {"ours-ft", "plain", "ray-actors"}
     assert made.left_out == {
         "Object size: 500 MB, Ray Compiled Graphs": "it needs 23.2 GiB of memory, and "
         "22 GiB were free"
     }
 
 
-def test_a_case_that_needs_too_much_memory_is_left_out_with_the_reason() -> None:
+def test_case_that_needs_too_much_memory_is_left_out_with_the_reason() -> None:
     small = plan(memory=4 << 30)
 
     left = small.left_out["Object size: 500 MB"]
     assert "GiB of memory, and 4 GiB were free" in left
-    assert all(turn.case.name != "500MB" for turn in small.turns)
+    assert all(each.cases[0].name != "500MB" for each in small.case_sets)
 
 
-def test_as_many_engines_take_turns_as_have_room_in_memory() -> None:
-    def parties(case: str, memory: int) -> list[list[str]]:
-        turns = [t for t in plan(memory=memory).turns if t.case.name == case]
-        return [[job.engine for job in party] for party in turns[0].parties()]
+def test_as_many_engines_take_turns_as_fit_into_memory() -> None:
+    def groups(case: str, memory: int) -> list[list[str]]:
+        found = plan(memory=memory).case_sets
+        first = next(each for each in found if each.cases[0].name == case)
+        return [[job.engine for job in jobs] for jobs in first.fitting_into_memory()]
 
     gib = 1 << 30
-    assert parties("300MB", 22 * gib) == [["ours-ft", "plain"]]
-    assert parties("300MB", 20 * gib) == [["ours-ft"], ["plain"]]
-    assert parties("10MB", gib) == [["ours-ft", "plain"]]  # so little that none counts
+    assert groups("300MB", 22 * gib) == [["ours-ft", "plain"]]
+    assert groups("300MB", 20 * gib) == [["ours-ft"], ["plain"]]
+    assert groups("10MB", gib) == [["ours-ft", "plain"]]  # memory does not matter
 
 
-def test_keys_change_with_packages_but_not_with_the_installer() -> None:
+def test_keys_depend_on_packages_but_not_on_the_installer() -> None:
     before = keys(plan())
     newer = {"version": "3.11.7", "packages": {"numpy": "2.4.7", "pip": "25"}}
     other_pip = {"version": "3.11.7", "packages": {"numpy": "2.4.6", "pip": "26"}}
@@ -146,7 +146,7 @@ def test_keys_change_with_packages_but_not_with_the_installer() -> None:
     assert not set(keys(plan(facts=newer))) & set(before)
 
 
-def test_when_our_code_changes_everybody_is_measured_again(
+def test_keys_of_all_engines_depend_on_our_code(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     before = keys(plan())
@@ -156,5 +156,39 @@ def test_when_our_code_changes_everybody_is_measured_again(
     assert not set(keys(plan())) & set(before)
 
 
-def test_all_workloads_have_a_name_in_the_list() -> None:
-    assert [load(name).name for name in NAMES] == list(NAMES)
+def test_cases_of_a_group_take_turns_in_processes_of_their_own() -> None:
+    places = {e: Place("python", FACTS) for e in ("ours-1-gil", "ours-gil", "plain")}
+
+    made = make_plan([load("lookahead")], places, "full", PLENTY, 1)
+
+    (case_set,) = made.case_sets
+    assert [(job.case, job.engine) for job in case_set.keys] == [
+        ("both", "ours-1-gil"),
+        ("both", "ours-gil"),
+        ("both", "plain"),
+        ("long", "ours-1-gil"),
+        ("chain", "ours-1-gil"),
+    ]
+    names = [case_set.process_of(job) for job in case_set.keys]
+    assert len(set(names)) == len(names)
+
+
+def test_two_builds_of_ours_are_neighbours_with_different_keys() -> None:
+    places = {
+        "ours-gil": Place("python", FACTS),
+        "plain": Place("python", FACTS),
+        "ours-gil@old": Place("old python", FACTS, source="other digest"),
+    }
+
+    made = make_plan([load("actors")], places, "smoke", PLENTY)
+
+    for each in made.case_sets:
+        assert engines(each) == ["ours-gil", "ours-gil@old", "plain"]
+        assert len(set(each.keys.values())) == 3
+
+
+def test_workloads_are_named_like_their_packages() -> None:
+    names = [name for suite in SUITES.values() for name in suite.workloads]
+
+    assert [load(name).name for name in names] == names
+    assert len(set(names)) == len(names)

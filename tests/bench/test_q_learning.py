@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the workload of Q-learning claims, of measurements that are made up."""
+"""Claims of the workload q_learning, for made-up measurements."""
 
 from __future__ import annotations
 
 import pytest
 
-from benchmarks.evidence.outcome import Outcome, job_of
-from benchmarks.evidence.workloads import load
-from benchmarks.runtime.job import Measurement
-from benchmarks.runtime.results import Results
+from benchmarks.harness.measurement import Measurement
+from benchmarks.harness.outcome import Outcome, job_of
+from benchmarks.harness.results import Results
+from benchmarks.workloads import load
 
 UPDATE = 0.5
 
@@ -37,7 +37,7 @@ def flatness(found: Outcome) -> tuple[float, ...] | None:
     return value and value.values
 
 
-def test_a_slower_machine_is_no_slower_batch() -> None:
+def test_flatness_is_relative_to_the_upper_bound() -> None:
     found = outcome(
         measured("500", "free", 10),
         measured("500", "ours-ft", 10 + UPDATE),
@@ -48,7 +48,7 @@ def test_a_slower_machine_is_no_slower_batch() -> None:
     assert flatness(found) == (1.0,)
 
 
-def test_what_a_larger_batch_costs_besides_the_update_is_seen_in_every_set() -> None:
+def test_flatness_is_the_cost_of_a_larger_batch_in_each_set() -> None:
     found = outcome(
         measured("500", "free", 10),
         measured("500", "free", 10, repeat=1),
@@ -63,13 +63,13 @@ def test_what_a_larger_batch_costs_besides_the_update_is_seen_in_every_set() -> 
     assert flatness(found) == pytest.approx((1.3, 1.2))
 
 
-def test_without_the_limit_nothing_is_claimed() -> None:
+def test_flatness_is_unknown_without_the_upper_bound() -> None:
     found = outcome(measured("500", "ours-ft", 10), measured("2000", "ours-ft", 10))
 
     assert flatness(found) is None
 
 
-def test_the_time_of_whole_trainings_is_told() -> None:
+def test_notes_have_the_time_of_whole_trainings() -> None:
     found = outcome(measured("500", "plain", 0.04), measured("2000", "plain", 0.05))
 
     (note,) = found.workload.notes(found)

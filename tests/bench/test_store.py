@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results that are damaged or incomplete give an error that says what to do."""
+"""Damaged or incomplete results raise an error with a remedy."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.evidence import command
-from benchmarks.evidence.store import Store, StoreError
+from benchmarks.harness import command
+from benchmarks.harness.store import Store, StoreError
 
 SAMPLE = Path(__file__).parent / "sample"
 ONE = "measurements/actors--empty-2--plain--0.json"
@@ -22,7 +22,7 @@ def results(tmp_path: Path) -> Path:
     return Path(shutil.copytree(SAMPLE, tmp_path / "results"))
 
 
-def test_the_sample_is_whole() -> None:
+def test_sample_is_complete() -> None:
     run, results = Store(SAMPLE).read()
 
     assert len(results.measurements) + len(results.failures) == len(run.files)
@@ -39,13 +39,13 @@ def change(path: Path, *, text: str | None = None, **fields: object) -> None:
     [
         ("", "Expecting value"),
         ('{"format": 1, "key"', "damaged"),
-        ("[]", "it is no JSON object"),
+        ("[]", "it is not a JSON object"),
         ("{}", "its format is None"),
         ('{"format": 99}', "its format is 99, this version reads 1"),
     ],
 )
 @pytest.mark.parametrize("name", ["run.json", ONE])
-def test_a_damaged_file_is_named(results: Path, name: str, text: str, why: str) -> None:
+def test_damaged_file_is_named(results: Path, name: str, text: str, why: str) -> None:
     change(results / name, text=text)
 
     with pytest.raises(StoreError) as caught:
@@ -58,7 +58,7 @@ def test_a_damaged_file_is_named(results: Path, name: str, text: str, why: str) 
 
 
 @pytest.mark.parametrize("field", ["seconds", "calm", "digest", "job"])
-def test_a_measurement_without_a_field_is_damaged(results: Path, field: str) -> None:
+def test_measurement_without_a_field_is_damaged(results: Path, field: str) -> None:
     content = json.loads((results / ONE).read_text())
     del content["measurement"][field]
     change(results / ONE, measurement=content["measurement"])
@@ -67,7 +67,7 @@ def test_a_measurement_without_a_field_is_damaged(results: Path, field: str) -> 
         Store(results).read()
 
 
-def test_the_load_that_counts_is_that_of_calls_which_measured(results: Path) -> None:
+def test_load_average_is_that_of_calls_that_measured(results: Path) -> None:
     machine = json.loads((results / ONE).read_text())["machine"]
     change(results / ONE, machine=machine | {"load_average": [7.5, 2.0, 1.0]})
     change(results / "run.json", machine=machine | {"load_average": [9.0, 2.0, 1.0]})
@@ -77,14 +77,14 @@ def test_the_load_that_counts_is_that_of_calls_which_measured(results: Path) -> 
     assert run.machine["load_average"] == [7.5, 2.0, 1.0]
 
 
-def test_a_measurement_without_a_machine_is_damaged(results: Path) -> None:
+def test_measurement_without_machine_is_damaged(results: Path) -> None:
     change(results / ONE, machine={})
 
     with pytest.raises(StoreError, match="load_average"):
         Store(results).read()
 
 
-def test_a_measurement_without_slices_is_damaged(results: Path) -> None:
+def test_measurement_without_slices_is_damaged(results: Path) -> None:
     content = json.loads((results / ONE).read_text())["measurement"]
     change(results / ONE, measurement={**content, "seconds": [], "calm": []})
 
@@ -92,10 +92,10 @@ def test_a_measurement_without_slices_is_damaged(results: Path) -> None:
         Store(results).read()
 
 
-def test_a_measurement_of_another_run_is_refused(results: Path) -> None:
+def test_measurement_of_another_run_is_refused(results: Path) -> None:
     change(results / ONE, key="other")
 
-    with pytest.raises(StoreError, match="of another run"):
+    with pytest.raises(StoreError, match="belongs to another run"):
         Store(results).read()
 
 
@@ -111,7 +111,7 @@ def test_missing_measurements_are_counted_and_named(results: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "not/there"])
-def test_a_directory_without_results_says_so(
+def test_directory_without_results_is_reported(
     tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     directory = tmp_path / name
@@ -123,7 +123,7 @@ def test_a_directory_without_results_says_so(
     assert not (directory / "benchmarks.md").exists()
 
 
-def test_the_command_says_what_is_damaged(
+def test_command_reports_damaged_file(
     results: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     change(results / ONE, text="{")

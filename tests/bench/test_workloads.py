@@ -1,26 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every workload runs on every engine that is installed, and all compute the same."""
+"""Every workload runs on every engine that is installed, with the same results."""
 
 from __future__ import annotations
 
+import sys
 from functools import cache
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
 
-from benchmarks.evidence.engines import ENGINES
-from benchmarks.evidence.environments import SetUpError, here
-from benchmarks.evidence.measuring import Case, EnvShard
-from benchmarks.evidence.outcome import must_compare
-from benchmarks.evidence.plan import make_plan
-from benchmarks.evidence.workloads import NAMES, implementation, load
+from benchmarks.engines import ENGINES
+from benchmarks.harness.environments import Place, SetUpError, given_place
+from benchmarks.harness.facts import gil_is_on
+from benchmarks.harness.outcome import must_compare
+from benchmarks.harness.plan import make_plan
+from benchmarks.harness.turns import Processes, Turns
+from benchmarks.harness.workload import EFFORTS
+from benchmarks.suites import SUITES
+from benchmarks.workloads import load
 
+NAMES = [name for suite in SUITES.values() for name in suite.workloads]
 PAIRS = [(name, engine) for name in NAMES for engine in load(name).engines]
 PLENTY = 1 << 40
+TURNS_PER_US = {"gil": 20.0, "ft": 20.0}
 
 
 class AlwaysCalm:
-    """Nobody times anything here."""
+    """Stands in for calm probes: nothing is timed here."""
 
     def calm(self) -> bool:
         return True
@@ -29,36 +36,40 @@ class AlwaysCalm:
         return True
 
 
+def here(engine: str) -> Place:
+    """Return this interpreter as the place of an engine."""
+    pythons = {"gil" if gil_is_on() else "ft": sys.executable}
+    return given_place(ENGINES[engine], pythons)
+
+
 @cache
 def digests(workload: str, engine: str) -> dict[str, str]:
-    """Run the smoke size of a workload; returns what was computed, by case."""
-    plan = make_plan(
-        [load(workload)], [engine], {engine: here(ENGINES[engine])}, "smoke", PLENTY
-    )
-    company = EnvShard({engine: here(ENGINES[engine])})
+    """Run the smoke size of a workload; return the digests by case."""
+    places = {engine: here(engine)}
+    plan = make_plan([load(workload)], places, "smoke", PLENTY)
+    processes = Processes(places)
     found: dict[str, str] = {}
     calm: Any = AlwaysCalm()
     try:
-        assert company.start([engine]) == {}
-        for turn in plan.turns:
-            case = Case(turn, company, calm)
-            case.run()
-            assert case.failures == []
-            (measurement,) = case.measurements
-            assert all(seconds > 0 for seconds in measurement.seconds)
-            assert measurement.gil == (not ENGINES[engine].free_threaded)
-            found[turn.case.name] = measurement.digest
-        company.end()
+        for case_set in plan.case_sets:
+            turns = Turns(case_set, processes, calm, TURNS_PER_US)
+            turns.run()
+            assert turns.failures == []
+            for measurement in turns.measurements:
+                assert all(seconds > 0 for seconds in measurement.seconds)
+                assert measurement.gil == (ENGINES[engine].python == "gil")
+                found[measurement.job.case] = measurement.digest
+        processes.end()
     finally:
-        company.kill()
+        processes.kill()
     return found
 
 
 def reference(workload: str) -> str:
-    """Return the first engine that runs here: others must compute what it does."""
+    """Return the first engine that runs here, whose results the others must have."""
     for engine in load(workload).engines:
         try:
-            here(ENGINES[engine])
+            here(engine)
         except SetUpError:
             continue
         if must_compare(load(workload), engine):
@@ -67,16 +78,16 @@ def reference(workload: str) -> str:
 
 
 @pytest.mark.parametrize(("workload", "engine"), PAIRS)
-def test_engines_run_and_compute_the_same(workload: str, engine: str) -> None:
+def test_engine_runs_with_the_same_results(workload: str, engine: str) -> None:
     try:
-        here(ENGINES[engine])
+        here(engine)
     except SetUpError as error:
         pytest.skip(f"{engine}: {error}")
 
     found = digests(workload, engine)
 
     if not found:
-        pytest.skip("what its cases import is not installed")
+        pytest.skip("modules of its cases are not installed")
     if not must_compare(load(workload), engine) and not any(found.values()):
         return
     expected = digests(workload, reference(workload))
@@ -86,7 +97,7 @@ def test_engines_run_and_compute_the_same(workload: str, engine: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_declarations_are_whole(name: str) -> None:
+def test_declaration_is_complete(name: str) -> None:
     workload = load(name)
 
     names = [case.name for case in workload.cases]
@@ -96,17 +107,18 @@ def test_declarations_are_whole(name: str) -> None:
     assert set(workload.absent) <= set(ENGINES)
     assert set(workload.incomparable) <= set(workload.engines)
     assert not set(workload.engines) & set(workload.absent)
-    for effort in ("smoke", "quick", "full"):
+    assert set(workload.baseline.values()) <= set(ENGINES)
+    for effort in EFFORTS:
         assert workload.cases_in(effort), f"nothing in {effort}"
     for case in workload.cases:
-        assert workload.engines_of(case), f"nobody runs {case.name}"
+        assert workload.engines_of(case), f"no engine has {case.name}"
         assert set(case.engines) <= set(workload.engines)
         for effort in case.efforts:
             assert workload.pace_of(case, effort).sets >= 1
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_an_engine_that_some_cases_lack_has_a_reason(name: str) -> None:
+def test_engine_that_lacks_a_case_has_a_reason(name: str) -> None:
     workload = load(name)
     lacking = {
         engine
@@ -117,30 +129,28 @@ def test_an_engine_that_some_cases_lack_has_a_reason(name: str) -> None:
     assert set(workload.partly) == lacking
 
 
-@pytest.mark.parametrize(("workload", "engine"), PAIRS)
-def test_implementations_are_there(workload: str, engine: str) -> None:
-    from importlib.util import find_spec
+@pytest.mark.parametrize("name", NAMES)
+def test_modules_of_implementations_exist(name: str) -> None:
+    workload = load(name)
 
-    declared = load(workload)
-    package = implementation.__module__
+    for engine in workload.engines:
+        module, _ = workload.implementation(engine)
+        assert find_spec(f"benchmarks.workloads.{module}") is not None
 
-    assert find_spec(f"{package}.{declared.engines[engine]}") is not None
 
-
-def test_engines_are_told_apart_without_colour() -> None:
-    markers = [engine.marker for engine in ENGINES.values()]
-    hatches = [engine.hatch for engine in ENGINES.values()]
+def test_engines_of_plots_differ_without_colour() -> None:
+    drawn = {e for name in SUITES["main"].workloads for e in load(name).engines}
+    markers = [ENGINES[engine].marker for engine in drawn]
+    hatches = [ENGINES[engine].hatch for engine in drawn]
 
     assert len(set(markers)) == len(markers)
     assert len(set(hatches)) == len(hatches)
 
 
-def test_where_there_is_no_pygame_every_case_can_do_without(
+def test_spread_works_without_pygame(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    import sys
-
-    from benchmarks.evidence.workloads.agents import spread
+    from benchmarks.workloads.agents import spread
 
     for name in [name for name in sys.modules if name.partition(".")[0] == "pygame"]:
         monkeypatch.delitem(sys.modules, name)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from reactorl import elaborate, run
 from reactorl.dashboard import Dashboard, Feed
-from reactorl.dashboard.echo import heard
+from reactorl.dashboard.echo import copy_lines
 from tests.dashboard.hostile import ALL, TEXTS, Evil, assert_harmless
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def test_hostile_names_and_values_are_text(browser_page: Page) -> None:
         elaborate(main), title=ALL, facts=[(text, text) for text in TEXTS]
     )
     threads = threading.active_count()
-    with dashboard, heard(dashboard.feed.note, "stdout"):
+    with dashboard, copy_lines(dashboard.feed.note, "stdout"):
         thread = threading.Thread(
             target=run, args=(main,), kwargs={"at_start": dashboard.watch}
         )

@@ -15,8 +15,8 @@ from reactorl import Sample
 from reactorl.dashboard import Feed, Series, json_in_page
 from reactorl.dashboard.activity import Lately
 from reactorl.dashboard.board import Board
-from reactorl.dashboard.chart import Line, chart, short, ticks
-from reactorl.dashboard.echo import heard
+from reactorl.dashboard.chart import Line, line_chart, short, ticks
+from reactorl.dashboard.echo import copy_lines
 from reactorl.dashboard.feed import plain
 from reactorl.dashboard.state import State, logical
 
@@ -137,7 +137,7 @@ def test_what_is_printed_is_heard_line_by_line(
 ) -> None:
     out, lines = io.StringIO(), list[str]()
     monkeypatch.setattr(sys, "stdout", out)
-    with heard(lines.append, "stdout"):
+    with copy_lines(lines.append, "stdout"):
         print("one", 1)
         print("two\nthree", end="")
         print()
@@ -168,7 +168,7 @@ def test_charts_have_round_numbers() -> None:
     "points", [[], [(0, 0.0)], [(5, -1.0)], [(0, 1.0), (1, 1.0)], [(0, -2.0), (9, 4.0)]]
 )
 def test_any_points_can_be_drawn(points: list[tuple[float, float]]) -> None:
-    drawn = chart("<b>", [Line("<i>", points), Line("'\"", points, "dots")])
+    drawn = line_chart("<b>", [Line("<i>", points), Line("'\"", points, "dots")])
 
     assert "<b>" not in drawn
     assert "<i>" not in drawn

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Texts parsed for tests."""
+"""Helpers that parse texts for tests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def attempt(text: str) -> tuple[syntax.File, list[str]]:
-    """Return a text's tree and what is wrong, as ``line:column: what | advice``."""
+    """Return the tree of a text and its errors as ``line:column: what | advice``."""
     report = Report()
     tree = parse(Source(Path("test.lf"), text), report)
     found = []
@@ -30,14 +30,14 @@ def attempt(text: str) -> tuple[syntax.File, list[str]]:
 
 
 def file(text: str) -> syntax.File:
-    """Return the tree of a text that is right."""
+    """Return the tree of a text without errors."""
     tree, problems = attempt(text)
     assert problems == []
     return tree
 
 
 def problems(text: str) -> list[str]:
-    """Return what is wrong with a text."""
+    """Return the errors of a text."""
     return attempt(text)[1]
 
 

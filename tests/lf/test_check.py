@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``check`` finds everything at once: what rules refuse, and loops and widths besides.
+"""``check`` reports all errors at once: of rules, causality loops and widths.
 
-After a change that is meant, look at the difference and accept it with
+After an intended change, review the difference and accept it with
 ``REACTORL_ACCEPT=1 pytest tests/lf/test_check.py``.
 """
 
@@ -18,7 +18,7 @@ GOLDEN = Path(__file__).parent / "golden"
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in GOLDEN.glob("*.lf")))
-def test_check_says_the_golden_text(
+def test_check_prints_the_golden_text(
     name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(GOLDEN)
@@ -62,7 +62,7 @@ reactor Relay {
 @pytest.mark.parametrize(
     ("wrong", "what"),
     [
-        ("  c = new Rely()\n  c.y -> b.x", "there is no reactor 'Rely'"),
+        ("  c = new Rely()\n  c.y -> b.x", "unknown reactor 'Rely'"),
         ("  reaction(nowhere) {= =}", "'nowhere'"),
         ("  timer t(0, 10)", "unit"),
         ("  state s = {= 1 + =}", "syntax"),
@@ -114,7 +114,7 @@ def test_width_over_the_maximum_is_an_error(
     assert found.endswith(f" must be at most 1000000, got {width}")
 
 
-def test_what_mentions_a_wrong_part_is_not_reported_again(
+def test_references_to_a_wrong_class_are_not_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = f"""{RELAY}

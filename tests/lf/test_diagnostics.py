@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A report holds each diagnostic once, and shows them in the reader's order."""
+"""A report contains each diagnostic once, ordered by file and position."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reactorl.lf.source import Source, Span
 from tests.lf.work import calls_of
 
 
-def test_the_file_asked_for_comes_first(tmp_path: Path) -> None:
+def test_root_file_comes_first(tmp_path: Path) -> None:
     # What is wrong with the imported file is found first, by the parser.
     (tmp_path / "b.lf").write_text("target Python\nreactor B { input }\n")
     asked = tmp_path / "a.lf"
@@ -27,7 +27,7 @@ def test_the_file_asked_for_comes_first(tmp_path: Path) -> None:
     assert [path_of(d).name for d in report.in_order()] == ["a.lf", "b.lf"]
 
 
-def test_many_diagnostics_are_each_noted_once_and_soon() -> None:
+def test_adding_many_diagnostics_takes_linear_time() -> None:
     def noted(count: int) -> int:
         source = Source(Path("a.lf"), "x\n" * count)
         report = Report()

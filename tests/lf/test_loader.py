@@ -68,7 +68,7 @@ def loaded(text: str, name: str = "Lib.lf") -> LoadedModule:
     return load(name)
 
 
-def test_the_package_is_found_from_reactorl_alone() -> None:
+def test_lf_is_an_attribute_of_reactorl() -> None:
     Path("Lib.lf").write_text(SCALE)
     code = "import reactorl; print(reactorl.lf.load('Lib.lf').Scale.__name__)"
 
@@ -79,7 +79,7 @@ def test_the_package_is_found_from_reactorl_alone() -> None:
     assert (done.stdout, done.stderr) == ("Scale\n", "")
 
 
-def test_load_stays_the_function_when_its_module_is_imported() -> None:
+def test_load_is_a_function_after_importing_its_module() -> None:
     import reactorl.lf.loader
 
     assert callable(reactorl.lf.load)
@@ -87,7 +87,7 @@ def test_load_stays_the_function_when_its_module_is_imported() -> None:
     assert {"LfError", "load"} <= {*dir(reactorl.lf)}
 
 
-def test_what_is_no_class_of_the_file_is_no_attribute() -> None:
+def test_module_has_only_the_classes_of_the_file() -> None:
     lib = loaded(SCALE)
 
     assert lib.main is None
@@ -96,7 +96,7 @@ def test_what_is_no_class_of_the_file_is_no_attribute() -> None:
         _ = lib.Skale
 
 
-def test_imported_classes_have_their_alias() -> None:
+def test_imported_classes_are_attributes_under_their_alias() -> None:
     Path("Lib.lf").write_text(SCALE)
     lib = loaded(
         'target Python\nimport Scale as S from "Lib.lf"\nmain reactor { s = new S() }',
@@ -110,7 +110,7 @@ def test_imported_classes_have_their_alias() -> None:
 # -- in Python's reactors --
 
 
-def test_a_child_is_connected_in_both_directions() -> None:
+def test_connections_to_and_from_a_contained_reactor() -> None:
     lib = loaded(SCALE)
     seen: list[tuple[Tag, Any]] = []
 
@@ -128,7 +128,7 @@ def test_a_child_is_connected_in_both_directions() -> None:
     assert seen == [(Tag(1), 60), (Tag(6), 120)]
 
 
-def test_reactions_use_ports_of_a_child() -> None:
+def test_reaction_uses_ports_of_a_contained_reactor() -> None:
     lib = loaded(SCALE)
     seen: list[int] = []
 
@@ -148,7 +148,7 @@ def test_reactions_use_ports_of_a_child() -> None:
     assert seen == [16]
 
 
-def test_members_of_a_bank_know_their_index() -> None:
+def test_bank_index() -> None:
     lib = loaded(SCALE)
 
     class Both(Reactor):
@@ -166,7 +166,7 @@ def test_members_of_a_bank_know_their_index() -> None:
     assert list(seen) == [10, 11, 12]
 
 
-def test_a_loaded_main_reactor_runs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_run_of_a_loaded_main_reactor(capsys: pytest.CaptureFixture[str]) -> None:
     lib = loaded("""\
 target Python
 main reactor {
@@ -181,7 +181,7 @@ main reactor {
     assert capsys.readouterr().out == "0\n1\n2\n"
 
 
-def test_a_reactor_is_driven_step_by_step() -> None:
+def test_drive_of_a_loaded_reactor() -> None:
     lib = loaded(SCALE)
 
     with drive(lib.Scale(factor=5)) as scale:
@@ -203,7 +203,7 @@ def test_loaded_reactors_are_deterministic() -> None:
     assert result.trace.values("main.scales[3].y") == [(Tag(0), 23), (Tag(5), 43)]
 
 
-def test_a_wrong_parameter_is_python_s_error() -> None:
+def test_unknown_parameter_raises() -> None:
     lib = loaded(SCALE)
 
     with pytest.raises(reactorl.ReactorlError, match="factr"):
@@ -213,7 +213,7 @@ def test_a_wrong_parameter_is_python_s_error() -> None:
 # -- extended in Python --
 
 
-def test_a_subclass_adds_reactions_and_sees_state() -> None:
+def test_python_subclass_adds_reactions_and_reads_state() -> None:
     lib = loaded(SCALE)
 
     class Counting(lib.Scale):  # type: ignore[misc, name-defined]
@@ -232,7 +232,7 @@ def test_a_subclass_adds_reactions_and_sees_state() -> None:
     assert (second.y, second.seen) == (28, (1003, 2003, 7))
 
 
-def test_a_subclass_adds_children() -> None:
+def test_python_subclass_adds_contained_reactors() -> None:
     lib = loaded("""\
 target Python
 reactor Inner { input i; output o; reaction(i) -> o {= o.set(i.value) =} }
@@ -257,7 +257,7 @@ reactor Outer { input x; output y; name = new Inner(); x -> name.i; name.o -> y 
 # -- wrong files --
 
 
-def test_all_diagnostics_are_in_the_error() -> None:
+def test_error_contains_all_diagnostics() -> None:
     text = (
         "target Python\nreactor R {\n  reaction(no) {= =}\n  reaction(nah) {= =}\n}\n"
     )
@@ -274,7 +274,7 @@ def test_all_diagnostics_are_in_the_error() -> None:
 
 
 @pytest.mark.parametrize("name", ["missing.lf", "folder.lf", "empty.lf", "latin.lf"])
-def test_what_cannot_be_read_is_an_error(name: str) -> None:
+def test_unreadable_file_raises(name: str) -> None:
     Path("folder.lf").mkdir()
     Path("empty.lf").write_text("")
     Path("latin.lf").write_bytes(b"target Python // \xe9\n")
@@ -283,12 +283,12 @@ def test_what_cannot_be_read_is_an_error(name: str) -> None:
         load(name)
 
 
-def test_warnings_are_warnings() -> None:
+def test_lf_warnings_are_python_warnings() -> None:
     with pytest.warns(ReactorlWarning, match=r"Lib.lf:3:3: warning: "):
         loaded("target Python\nreactor R {\n  private preamble {= x = 1 =}\n}\n")
 
 
-def test_an_exception_of_a_preamble_is_the_callers() -> None:
+def test_exception_of_a_preamble_propagates() -> None:
     with pytest.raises(ZeroDivisionError):
         loaded("target Python\npreamble {= 1 / 0 =}\nreactor R { }\n")
 
@@ -335,7 +335,7 @@ reactor Keeps(items = {= [] =}) {
             assert [keeps.step(x=1).y for _ in range(2)] == [(1, 1), (2, 2)]
 
 
-def test_two_runs_at_once_have_each_their_time() -> None:
+def test_concurrent_runs_have_their_own_time() -> None:
     lib = loaded("""\
 target Python
 preamble {= import threading; met = threading.Barrier(2) =}
@@ -377,7 +377,7 @@ reactor Clock(step = 1 s) {
         assert [value for _, value in found[step]] == [(t, t) for t in times]
 
 
-def test_driven_programs_take_turns() -> None:
+def test_interleaved_steps_of_driven_programs() -> None:
     lib = loaded("""\
 target Python
 reactor Clock {
@@ -393,8 +393,8 @@ reactor Clock {
     assert seen == [1, 2, 1, 2]
 
 
-def test_there_is_no_time_before_the_start() -> None:
-    with pytest.raises(RuntimeError, match="does not run yet"):
+def test_reading_time_before_the_start_raises() -> None:
+    with pytest.raises(RuntimeError, match="is not running"):
         loaded("target Python\npreamble {= lf.time.logical() =}\nreactor R { }\n")
 
 
@@ -490,7 +490,9 @@ PLACES = {
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_any_name_is_free(place: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_names_of_the_reactor_api_can_be_used_in_lf(
+    place: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     for name in NAMES:
         members = (
             PLACES[place].replace("{}", name).replace("{{", "{").replace("}}", "}")
@@ -530,7 +532,7 @@ main reactor {{
             assert driven.step(x=1).z == 1, name
 
 
-def test_arrays_that_lf_reactors_send_stay_writable(tmp_path: Path) -> None:
+def test_arrays_sent_by_lf_reactors_stay_writable(tmp_path: Path) -> None:
     pytest.importorskip("numpy")
     path = tmp_path / "Shares.lf"
     path.write_text(

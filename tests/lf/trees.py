@@ -19,18 +19,18 @@ from tests.lf.texts import (
     PATHS,
     PROPERTY_KEYS,
     STRINGS,
+    TIME_UNITS,
     TYPES,
-    UNITS,
 )
 
 # -- names and expressions ----------------------------------------------------------
 
 names = st.builds(syntax.Name, NAMES)
-declared = st.builds(syntax.Name, st.one_of(NAMES, UNITS))
+declared = st.builds(syntax.Name, st.one_of(NAMES, TIME_UNITS))
 strings = st.builds(syntax.String, STRINGS)
 numbers = st.builds(syntax.Number, NUMBERS)
 times = st.one_of(
-    st.builds(syntax.Time, st.integers(0, 2**40), UNITS),
+    st.builds(syntax.Time, st.integers(0, 2**40), TIME_UNITS),
     st.builds(syntax.Time, st.none(), st.sampled_from(["forever", "never"])),
 )
 codes = st.builds(syntax.Code, CODES)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much work something is, counted: clocks of shared machines prove nothing."""
+"""Counts function calls, because times on shared machines are not reproducible."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def calls_of(function: Callable[[], object]) -> int:
-    """Return how many functions, of Python's or C's, are called by ``function``."""
+    """Return how many Python and C functions are called by ``function``."""
     count = 0
 
     def note(_frame: FrameType, event: str, _argument: object) -> None:

@@ -15,13 +15,12 @@ from reactorl.testing import assert_same_trace
 from reactorl.testing.generated import program_from_seed
 from reactorl.testing.strategies import GeneratedProgram, programs
 from reactorl.trace import digest
-from tests.runs import by_oracle, by_runtime
+from tests.oracle.runs import by_oracle, by_runtime
 
 WORKERS = (1, 2, 4, 8)
 SEEDS = range(40)
 
 patient = settings(
-    deadline=None,
     max_examples=40,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

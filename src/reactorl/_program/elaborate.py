@@ -26,6 +26,7 @@ from reactorl._program.program import (
     ActionNode,
     ModeNode,
     PortNode,
+    Program,
     ReactionNode,
     ReactorNode,
     TimerNode,
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
 
     from reactorl._decl.bank import Child
     from reactorl._decl.reaction import Mention, Reaction
-    from reactorl._program.program import Program
     from reactorl.position import Position
 
 
@@ -65,8 +65,10 @@ class Analysis:
     errors: tuple[DeclarationError | ProgramError, ...]
 
 
-def elaborate(main: type[Reactor] | Reactor) -> Program:
+def elaborate(main: type[Reactor] | Reactor | Program) -> Program:
     """Return the program whose main reactor is ``main``.
+
+    A Program is returned as it is.
 
     ``build()`` of every instance runs; no other user code does. The result depends on
     the declarations alone: the same classes give the same Program.
@@ -76,6 +78,8 @@ def elaborate(main: type[Reactor] | Reactor) -> Program:
         ProgramError: The declarations do not make a legal program; its subclasses say
             why. Of several errors the first is raised; its notes list the others.
     """
+    if isinstance(main, Program):
+        return main
     found = analyze(main)
     if found.errors:
         raise first_error(found.errors)
@@ -129,7 +133,7 @@ class _Elaboration:
         if isinstance(main, Reactor):
             given, where, main = main._given, main._where, type(main)
         elif not isinstance(main, type) or not issubclass(main, Reactor):
-            msg = f"the main reactor is a Reactor class or reactor, not {main!r}"
+            msg = f"the main reactor must be a Reactor class or reactor, got {main!r}"
             self._errors.add(DeclarationError(msg, where))
             return
         try:

@@ -198,6 +198,13 @@ class Program:
         """Whether an idle program may still receive events (turns keepalive on)."""
         return any(action.physical for action in self.actions)
 
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the program's structure, in hexadecimal; bodies aside."""
+        from reactorl._program.text import digest
+
+        return digest(self)
+
     def channel_name(self, channel: int) -> str:
         """Return the full name of a channel: ``main.actor[3].out`` or ``….out[1]``."""
         port = self.ports[self.channel_port[channel]]

@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 from reactorl import _core
+from reactorl._program.elaborate import elaborate
 from reactorl._runtime.live import Live, busy
 from reactorl._runtime.options import TraceDetail, make_options
-from reactorl._runtime.run import as_program
 from reactorl._util.gc_pause import gc_paused
 from reactorl.errors import UnknownNameError, WidthError
 from reactorl.tag import Duration, Tag, nanoseconds
@@ -340,7 +340,7 @@ def drive(
     The options are those of ``run``.
     """
     with gc_paused():
-        program = as_program(main)
+        program = elaborate(main)
         options = make_options(
             program,
             workers=workers,

@@ -9,7 +9,6 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from reactorl import _core
-from reactorl._program.text import digest as program_digest
 from reactorl._runtime.access import refusals
 from reactorl._runtime.checking import Checker
 from reactorl._runtime.context import RunContext
@@ -246,7 +245,7 @@ class Live:
             self._preload(replay)
             return ReplayingTape(replay, program.reaction_name, self.now)
         if record is not None:
-            record.program = program_digest(program)
+            record.program = program.digest
             record.seed = self.options.seed
             names = physical_names(program, self.planned)
             by_trigger = {trigger: name for name, trigger in names.items()}
@@ -256,7 +255,7 @@ class Live:
         return PlainTape()
 
     def _preload(self, replay: Recording) -> None:
-        if replay.program and replay.program != program_digest(self.program):
+        if replay.program and replay.program != self.program.digest:
             msg = "the recording is of another program"
             raise ReplayError(
                 msg,

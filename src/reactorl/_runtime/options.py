@@ -60,8 +60,8 @@ def make_options(
     if isinstance(workers, bool) or not isinstance(workers, int):
         msg = f"workers must be an int or None, not {workers!r}"
         raise TypeError(msg)
-    if not 1 <= workers <= MOST_WORKERS:
-        msg = f"workers must be from 1 to {MOST_WORKERS}, not {workers}"
+    if not 1 <= workers <= MAX_WORKERS:
+        msg = f"workers must be from 1 to {MAX_WORKERS}, not {workers}"
         raise ValueError(msg)
     limit = None if timeout is None else nanoseconds(timeout)
     if limit is not None and limit < 0:
@@ -73,8 +73,8 @@ def make_options(
     if trace not in (False, True, "values"):
         msg = f'trace must be False, True or "values", not {trace!r}'
         raise ValueError(msg)
-    if not 0 <= timing <= MOST_KEPT:
-        msg = f"timing must be a bool or a number up to {MOST_KEPT}, not {timing!r}"
+    if not 0 <= timing <= MAX_TIMED:
+        msg = f"timing must be a bool or a number up to {MAX_TIMED}, not {timing!r}"
         raise ValueError(msg)
     return Options(
         # Checking compares the world before and after each body: one at a time.
@@ -94,10 +94,10 @@ def make_options(
     )
 
 
-MOST_WORKERS = 1024
+MAX_WORKERS = 1024
 KEPT = 1 << 16
 """How many invocations of each worker ``timing=True`` keeps one by one."""
-MOST_KEPT = 1 << 28
+MAX_TIMED = 1 << 28
 
 
 def default_workers(program: Program) -> int:

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from reactorl import trace as traces
-from reactorl._program.text import digest as program_digest
 from reactorl._runtime.timing import structure_of
 
 if TYPE_CHECKING:
@@ -124,7 +123,7 @@ class Result:
             raise ValueError(msg)
         saved = traces.SavedTrace(
             trace=self.trace if traced else traces.Trace(()),
-            program=program_digest(self.program),
+            program=self.program.digest,
             seed=self.options.seed,
             options={
                 "fast": self.options.fast,

@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from reactorl._decl.reactor import Reactor
 from reactorl._program.elaborate import elaborate
-from reactorl._program.program import Program
 from reactorl._program.rules import check_main_has_no_ports
 from reactorl._runtime.live import Live
 from reactorl._runtime.options import TraceDetail, make_options
@@ -18,6 +16,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable
 
+    from reactorl._decl.reactor import Reactor
+    from reactorl._program.program import Program
     from reactorl._runtime.result import Result
     from reactorl._runtime.watch import Watch
     from reactorl.tag import Duration
@@ -91,7 +91,7 @@ def run(
     """
     noted = None if record is False else Recording()
     with gc_paused():
-        program = as_program(main)
+        program = elaborate(main)
         check_main_has_no_ports(program)
         options = make_options(
             program,
@@ -128,22 +128,3 @@ def run(
             if at_end is not None and ended is not None:
                 at_end(ended)
     return result
-
-
-def as_program(main: Any) -> Program:  # noqa: ANN401
-    """Return the Program of a class, a configured reactor, or itself.
-
-    Raises:
-        TypeError: It is something else.
-        ProgramError: It is not legal.
-    """
-    if isinstance(main, Program):
-        return main
-    if isinstance(main, Reactor) or (
-        isinstance(main, type) and issubclass(main, Reactor)
-    ):
-        return elaborate(main)
-    msg = (
-        f"run() takes a Reactor class, a configured reactor or a Program, not {main!r}"
-    )
-    raise TypeError(msg)

@@ -30,7 +30,7 @@ class Line:
     kind: Literal["line", "dots"] = "line"
 
 
-def chart(
+def line_chart(
     title: str,
     lines: Sequence[Line],
     *,

@@ -43,7 +43,7 @@ class Echo:
 
 
 @contextmanager
-def heard(hear: Callable[[str], None], *names: str) -> Iterator[None]:
+def copy_lines(hear: Callable[[str], None], *names: str) -> Iterator[None]:
     """Let ``hear`` have the lines that go to streams of ``sys``, by their names."""
     before = {name: getattr(sys, name) for name in names}
     echoes = {name: Echo(stream, hear) for name, stream in before.items() if stream}

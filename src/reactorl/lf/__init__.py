@@ -12,21 +12,56 @@ from classes that were written in Python.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from reactorl.lf.loader import LfError, load
+    from reactorl.lf.diagnostics import Report, about_file
+    from reactorl.lf.format.format import format_text
+    from reactorl.lf.link.resolve import resolve
+    from reactorl.lf.loader import LfError, LoadedProgram, check, load
+    from reactorl.lf.parse.time_units import TIME_UNITS
+    from reactorl.lf.places import path_of
+    from reactorl.lf.source import Source, read_source
 
-__all__ = ["LfError", "load"]
+__all__ = [
+    "TIME_UNITS",
+    "LfError",
+    "LoadedProgram",
+    "Report",
+    "Source",
+    "about_file",
+    "check",
+    "format_text",
+    "load",
+    "path_of",
+    "read_source",
+    "resolve",
+]
+
+# Imported on first use: the command line needs only parts of the front end.
+_MODULES: Final = {
+    "TIME_UNITS": "parse.time_units",
+    "LfError": "loader",
+    "LoadedProgram": "loader",
+    "Report": "diagnostics",
+    "Source": "source",
+    "about_file": "diagnostics",
+    "check": "loader",
+    "format_text": "format.format",
+    "load": "loader",
+    "path_of": "places",
+    "read_source": "source",
+    "resolve": "link.resolve",
+}
 
 
 def __getattr__(name: str) -> object:
-    # Imported on first use: the command line needs only parts of the front end.
-    if name in __all__:
-        from reactorl.lf import loader
-
-        value = globals()[name] = getattr(loader, name)
-        value.__module__ = __name__
+    if name in _MODULES:
+        value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+        if name in ("LfError", "load"):  # what users see in tracebacks and help()
+            value.__module__ = __name__
+        globals()[name] = value
         return value
     msg = f"module {__name__!r} has no attribute {name!r}"
     raise AttributeError(msg)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report of a compilation: diagnostics about ``.lf`` files.
+"""The report: diagnostics of ``.lf`` files, from all stages.
 
-Stages add to a ``Report`` and never raise for a mistake in a source.
+Stages add diagnostics to a ``Report`` and never raise for an error in a source file.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Report:
 
     Attributes:
         diagnostics: In the order in which they were found.
-        files: Files in the order in which they were read, with or without mistakes.
+        files: Files in the order of reading, with and without diagnostics.
     """
 
     diagnostics: list[Diagnostic] = field(default_factory=list)
@@ -37,22 +37,22 @@ class Report:
         self._known = set(self.diagnostics)
 
     def error(self, source: Source, span: Span, what: str, remedy: str = "") -> None:
-        """Add a mistake that keeps the program from running."""
+        """Add an error."""
         self.add(Diagnostic(what, position(source, span), remedy))
 
     def warning(self, source: Source, span: Span, what: str, remedy: str = "") -> None:
-        """Add something legal that is probably not intended, or an old form."""
+        """Add a warning: something legal that is probably a mistake, or an old form."""
         where = position(source, span)
         self.add(Diagnostic(what, where, remedy, Severity.WARNING))
 
     def add(self, diagnostic: Diagnostic) -> None:
-        """Add a diagnostic, once."""
+        """Add a diagnostic, unless it was added before."""
         if diagnostic not in self._known:
             self._known.add(diagnostic)
             self.diagnostics.append(diagnostic)
 
-    def meet(self, path: Path) -> None:
-        """Note that a file is read, for the order of files."""
+    def add_file(self, path: Path) -> None:
+        """Add a file, which determines the order of files."""
         self.files.setdefault(path)
 
     @property
@@ -61,7 +61,7 @@ class Report:
         return any(d.severity is Severity.ERROR for d in self.diagnostics)
 
     def in_order(self) -> list[Diagnostic]:
-        """Return all: files in the order they were read, each from top to bottom."""
+        """Return all diagnostics by file, in the order of reading, and by position."""
         paths = dict.fromkeys([*self.files, *map(path_of, self.diagnostics)])
         order = {path: n for n, path in enumerate(paths)}
 
@@ -86,7 +86,7 @@ def about_file(
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return the remedy for an unknown name: the nearest known one, or all of them."""
+    """Return the remedy for an unknown name: the most similar one, or all names."""
     names = sorted(set(known))
-    listed = f"There is: {', '.join(names)}." if 0 < len(names) <= 12 else ""
+    listed = f"Available: {', '.join(names)}." if 0 < len(names) <= 12 else ""
     return did_you_mean(name, names) or listed

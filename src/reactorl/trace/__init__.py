@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What happened in a run: records, text, digest, files, and the first difference."""
+"""Traces of runs: records, text, digest, files, timing, and the first difference."""
 
+from reactorl.trace.counts import Counts, count
+from reactorl.trace.critical import Chain, CriticalPath, critical_path
 from reactorl.trace.diff import Difference, diff
 from reactorl.trace.file import SavedTrace, load, save
+from reactorl.trace.perfetto import write_perfetto
 from reactorl.trace.record import Event, ReactionRecord, TagRecord, Trace
 from reactorl.trace.text import digest, lines, parse, text
 from reactorl.trace.timing import (
@@ -16,6 +19,9 @@ from reactorl.trace.timing import (
 from reactorl.trace.value_text import value_text
 
 __all__ = [
+    "Chain",
+    "Counts",
+    "CriticalPath",
     "Difference",
     "Event",
     "Invocation",
@@ -28,6 +34,8 @@ __all__ = [
     "Timing",
     "Trace",
     "WorkerTiming",
+    "count",
+    "critical_path",
     "diff",
     "digest",
     "lines",
@@ -36,4 +44,5 @@ __all__ = [
     "save",
     "text",
     "value_text",
+    "write_perfetto",
 ]

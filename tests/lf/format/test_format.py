@@ -119,16 +119,16 @@ def untidy(draw: st.DrawFn) -> str:
 
 @given(text=untidy())
 @settings(suppress_health_check=list(HealthCheck), deadline=None, max_examples=100)
-def test_only_looks_change_wherever_comments_and_blanks_stand(text: str) -> None:
+def test_formatting_keeps_program_and_comments(text: str) -> None:
     assert_only_looks_change(text)
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: str(p.relative_to(ROOT)))
-def test_only_looks_of_our_programs_change(path: Path) -> None:
+def test_formatting_keeps_our_programs(path: Path) -> None:
     assert_only_looks_change(path.read_bytes().decode("utf-8", errors="replace"))
 
 
-def test_syntax_errors_are_reported_and_nothing_is_formatted() -> None:
+def test_file_with_syntax_errors_is_not_formatted() -> None:
     report = Report()
 
     result = format_text(Source(Path("test.lf"), "reactor { inptu x"), report)
@@ -137,7 +137,7 @@ def test_syntax_errors_are_reported_and_nothing_is_formatted() -> None:
     assert report.failed
 
 
-def test_warnings_do_not_matter() -> None:
+def test_file_with_warnings_is_formatted() -> None:
     report = Report()
     source = Source(Path("test.lf"), "reactor R { action a\n}")
 
@@ -145,7 +145,7 @@ def test_warnings_do_not_matter() -> None:
     assert report.diagnostics == []
 
 
-def test_work_is_proportional_to_length() -> None:
+def test_number_of_calls_is_linear() -> None:
     def work(members: int) -> int:
         text = "reactor R {\n" + "input a // x\nstate b = [1,2]\n" * members + "}\n"
         return calls_of(lambda: formatted(text))

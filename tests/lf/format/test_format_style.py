@@ -18,7 +18,7 @@ def check(source: str, expected: str) -> None:
     assert formatted(expected) == expected
 
 
-def test_members_get_a_line_each_and_canonical_blanks() -> None:
+def test_one_member_per_line_with_canonical_spaces() -> None:
     check(
         """
         target   Python{timeout:5ms,fast:true}
@@ -49,7 +49,7 @@ def test_members_get_a_line_each_and_canonical_blanks() -> None:
     )
 
 
-def test_spellings_stay() -> None:
+def test_spelling_of_literals_is_kept() -> None:
     check(
         """
         target Python
@@ -69,7 +69,7 @@ def test_spellings_stay() -> None:
     )
 
 
-def test_lists_have_a_line_per_item_if_their_author_began_so() -> None:
+def test_list_with_a_line_break_after_its_bracket_has_one_item_per_line() -> None:
     check(
         """
         target Python {
@@ -115,7 +115,7 @@ def test_long_signatures_break_after_commas() -> None:
     assert max(map(len, result.split("\n"))) <= 100
 
 
-def test_code_moves_as_a_whole() -> None:
+def test_code_blocks_are_indented_as_a_whole() -> None:
     check(
         """
         reactor R {
@@ -156,7 +156,7 @@ def test_code_moves_as_a_whole() -> None:
         "\n   unfinished = '''\n",
     ],
 )
-def test_code_that_could_change_by_moving_is_left_alone(code: str) -> None:
+def test_code_whose_meaning_depends_on_indentation_is_not_moved(code: str) -> None:
     text = f"reactor R {{\n  preamble {{={code}=}}\n}}\n"
 
     tree, report = read(text)
@@ -166,7 +166,7 @@ def test_code_that_could_change_by_moving_is_left_alone(code: str) -> None:
     assert read(formatted(text))[0] == tree
 
 
-def test_comments_stay_where_they_are() -> None:
+def test_comments_stay_at_their_tokens() -> None:
     check(
         """
         // head
@@ -234,7 +234,7 @@ def test_comments_stay_where_they_are() -> None:
     )
 
 
-def test_commas_and_braces_go_before_a_comment_at_the_line_end() -> None:
+def test_commas_and_braces_come_before_a_comment_at_the_line_end() -> None:
     check(
         """
         reactor R(a = 1 // why
@@ -250,7 +250,7 @@ def test_commas_and_braces_go_before_a_comment_at_the_line_end() -> None:
     )
 
 
-def test_line_ends_stay_and_the_last_line_gets_one() -> None:
+def test_line_ends_are_kept_and_one_is_added_at_the_end() -> None:
     assert formatted("target Python\r\nreactor R {\r\n}") == (
         "target Python\r\n\r\nreactor R {\r\n}\r\n"
     )
@@ -259,13 +259,13 @@ def test_line_ends_stay_and_the_last_line_gets_one() -> None:
     )
 
 
-def test_only_comments_are_a_file_too() -> None:
+def test_file_of_comments() -> None:
     assert formatted("\n\n  // nothing yet  \n\n\n# more") == (
         "// nothing yet\n\n# more\n"
     )
 
 
-def test_a_comment_before_an_item_in_braces_stays_before_it() -> None:
+def test_comment_before_an_item_in_braces() -> None:
     check(
         """
         target Python {

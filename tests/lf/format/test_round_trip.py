@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A tree, printed and parsed, is the same tree."""
+"""Printing and parsing a syntax tree gives an equal tree."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def read(text: str) -> tuple[syntax.File, Report]:
 
 @given(tree=trees.files)
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
-def test_parsing_what_was_printed_gives_the_tree(tree: syntax.File) -> None:
+def test_parsing_a_printed_tree_gives_the_tree(tree: syntax.File) -> None:
     text = to_text(tree)
 
     again, report = read(text)
@@ -47,7 +47,7 @@ def test_parsing_what_was_printed_gives_the_tree(tree: syntax.File) -> None:
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: str(p.relative_to(ROOT)))
-def test_our_programs_are_the_same_after_parse_print_parse(path: Path) -> None:
+def test_round_trip_of_our_programs(path: Path) -> None:
     text = path.read_bytes().decode("utf-8", errors="replace")
     tree, report = read(text)
     if report.failed:
@@ -59,7 +59,7 @@ def test_our_programs_are_the_same_after_parse_print_parse(path: Path) -> None:
     assert normalise(again) == normalise(tree)
 
 
-def test_strategies_make_every_node_with_every_field() -> None:
+def test_strategies_generate_every_node_and_field() -> None:
     seen: dict[str, set[object]] = {}
 
     # Parts by themselves as well, or rare fields would take thousands of files. What
@@ -120,7 +120,7 @@ def _kinds() -> list[type[syntax.Node]]:
 
 
 def _wanted(kind: type[syntax.Node]) -> dict[str, set[object]]:
-    """Return what each field of a node has to be at least once."""
+    """Return the cases of each field that must be generated at least once."""
     wanted: dict[str, set[object]] = {"": {kind.__name__}}
     for field in dataclasses.fields(kind):
         if field.compare:
@@ -131,7 +131,7 @@ def _wanted(kind: type[syntax.Node]) -> dict[str, set[object]]:
 
 
 def _choices(annotation: str) -> set[object]:
-    """Return classes and constants that a type names; of tuples, empty or not."""
+    """Return the classes and constants of a type; for tuples, empty and not empty."""
     if annotation.startswith("tuple["):
         rest = annotation[annotation.rindex("]") + 1 :].removeprefix(" | ")
         return {"empty", "filled"} | (_choices(rest) if rest else set())

@@ -1,7 +1,7 @@
-"""What is said about wrong programs is what we want to be read.
+"""Golden files of the diagnostics of wrong programs.
 
-``golden/<topic>/<name>.lf`` is a program, ``<name>.txt`` the whole report about it.
-After a change that is meant, look at the difference and accept it with
+``golden/<topic>/<name>.lf`` is a program, ``<name>.txt`` its complete report.
+After an intended change, review the difference and accept it with
 ``REACTORL_ACCEPT=1 pytest tests/lf/link/test_golden_diagnostics.py``.
 """
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 GOLDEN = Path(__file__).parent / "golden"
 PACKAGE = Path(reactorl.lf.__file__).parent
-# Files in directories of their own are there to be imported.
+# Files in subdirectories of a topic are imported by the others.
 PROGRAMS = [
     *sorted(p.relative_to(GOLDEN) for p in GOLDEN.glob("*/*.lf")),
     Path("packages/src/Packages.lf"),
@@ -44,7 +44,7 @@ FOUND_ELSEWHERE = {
     "the path is not a regular file",
     "the file must be at most {} bytes long",
     "a parent of the path is a file, not a directory",
-    "Python cannot compile this: it is too complex",
+    "Python cannot compile this code: it is too complex",
 }
 
 
@@ -61,7 +61,7 @@ def rendered(path: Path) -> str:
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=str)
-def test_report_is_the_golden_one(path: Path) -> None:
+def test_report_equals_golden_text(path: Path) -> None:
     text = rendered(path)
     golden = path.with_suffix(".txt")
 
@@ -71,23 +71,23 @@ def test_report_is_the_golden_one(path: Path) -> None:
     assert text == golden.read_text()
 
 
-def test_every_golden_text_has_its_program() -> None:
+def test_every_golden_text_has_a_program() -> None:
     texts = {p.relative_to(GOLDEN) for p in GOLDEN.rglob("*.txt")}
 
     assert texts == {path.with_suffix(".txt") for path in PROGRAMS}
 
 
-def test_every_message_of_the_code_is_in_a_golden_text() -> None:
+def test_every_message_occurs_in_a_golden_text() -> None:
     said = "".join(p.read_text() for p in GOLDEN.rglob("*.txt"))
 
-    unsaid = [
+    missing = [
         f"{file.name}: {message}"
         for file in FILES
         for message in messages(file)
         if message not in FOUND_ELSEWHERE and not occurs(message, said)
     ]
 
-    assert not unsaid
+    assert not missing
 
 
 def occurs(message: str, said: str) -> bool:
@@ -96,7 +96,7 @@ def occurs(message: str, said: str) -> bool:
 
 
 def messages(file: Path) -> Iterator[str]:
-    """Yield what the code of a module calls ``what``, ``{}`` for what varies."""
+    """Yield the messages (``what``) of a module, with ``{}`` for variable parts."""
     for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.Assign):
             target = node.targets[0]

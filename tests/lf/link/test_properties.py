@@ -1,4 +1,4 @@
-"""Target properties and main's attributes say how a program is run."""
+"""Target properties and attributes of the main reactor."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from reactorl.lf.link.properties import Properties
 from reactorl.lf.link.property_kinds import KINDS
 from reactorl.lf.link.resolve import resolve
 from reactorl.lf.parse.syntax import Time
-from reactorl.lf.parse.time_units import UNITS, nanoseconds_of
+from reactorl.lf.parse.time_units import TIME_UNITS, nanoseconds_of
 from reactorl.tag import FOREVER, NEVER
 
 SEC = 1_000_000_000
@@ -52,9 +52,7 @@ def properties(directory: Path, table: str, attributes: str = "") -> Properties:
         ("{coordination: decentralized}", Properties(coordination="decentralized")),
     ],
 )
-def test_a_property_has_its_meaning(
-    tmp_path: Path, table: str, expected: Properties
-) -> None:
+def test_value_of_a_property(tmp_path: Path, table: str, expected: Properties) -> None:
     assert properties(tmp_path, table) == expected
 
 
@@ -68,7 +66,7 @@ def test_a_property_has_its_meaning(
         ("@logging(error)", Properties(timeout=SEC, fast=False, logging="error")),
     ],
 )
-def test_an_attribute_of_main_counts_more_than_the_target_line(
+def test_attribute_of_main_overrides_target_property(
     tmp_path: Path, attributes: str, expected: Properties
 ) -> None:
     found = properties(tmp_path, "{timeout: 1 s, fast: false}", attributes)
@@ -76,7 +74,7 @@ def test_an_attribute_of_main_counts_more_than_the_target_line(
     assert found == expected
 
 
-def test_an_old_word_has_its_effect_and_a_warning(tmp_path: Path) -> None:
+def test_old_name_of_a_property_works_with_a_warning(tmp_path: Path) -> None:
     path = tmp_path / "Program.lf"
     path.write_text("target Python {threads: 2}\nmain reactor { }\n")
     report = Report()
@@ -88,7 +86,7 @@ def test_an_old_word_has_its_effect_and_a_warning(tmp_path: Path) -> None:
     assert [d.severity for d in report.diagnostics] == [Severity.WARNING]
 
 
-def test_properties_that_have_no_effect_are_accepted(tmp_path: Path) -> None:
+def test_properties_without_effect_are_accepted(tmp_path: Path) -> None:
     table = """{
       scheduler: GEDF_NP, coordination-options: {advance-message-interval: 10 ms},
       clock-sync: initial, clock-sync-options: {local-federates-on: true, period: 5 ms},
@@ -102,7 +100,7 @@ def test_properties_that_have_no_effect_are_accepted(tmp_path: Path) -> None:
     assert properties(tmp_path, table) == Properties()
 
 
-def test_files_are_relative_to_whoever_states_them(tmp_path: Path) -> None:
+def test_files_are_relative_to_the_declaring_file(tmp_path: Path) -> None:
     sub = tmp_path / "sub"
     (sub / "package").mkdir(parents=True)
     (sub / "b.py").touch()
@@ -124,19 +122,19 @@ def test_files_are_relative_to_whoever_states_them(tmp_path: Path) -> None:
     )
 
 
-def test_every_unit_has_its_length() -> None:
+def test_length_of_every_time_unit() -> None:
     lengths = {"us": 1_000, "msecs": 10**6, "min": 60 * SEC, "h": 3_600 * SEC}
     lengths |= {"d": 86_400 * SEC, "weeks": 604_800 * SEC, "nsec": 1, "second": SEC}
 
     for unit, length in lengths.items():
         assert nanoseconds_of(Time(3, unit)) == 3 * length
-    assert len(UNITS) == 27
+    assert len(TIME_UNITS) == 27
     assert nanoseconds_of(Time(None, "forever")) == FOREVER
     assert nanoseconds_of(Time(None, "never")) == NEVER
     assert nanoseconds_of(Time(10**9, "weeks")) == FOREVER
 
 
-def test_the_documentation_tells_what_every_property_does() -> None:
+def test_documentation_lists_every_property() -> None:
     text = (Path(__file__).parents[3] / "docs" / "lf.md").read_text()
     section = text.split("## Target properties")[1].split("\n## ")[0]
 

@@ -1,4 +1,4 @@
-"""A linked holds what its files say, every name followed."""
+"""Linking: files, imports, packages, inheritance, and the number of messages."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def program(directory: Path, body: str) -> Path:
 # -- files ---------------------------------------------------------------------------
 
 
-def test_each_file_is_read_once_whatever_it_is_called(tmp_path: Path) -> None:
+def test_each_file_is_read_once_under_any_path(tmp_path: Path) -> None:
     main = write(
         tmp_path,
         {
@@ -84,7 +84,7 @@ def test_main_of_an_imported_file_is_ignored(tmp_path: Path) -> None:
     assert linked(main).main is None
 
 
-def test_a_long_chain_of_imports_is_no_trouble(tmp_path: Path) -> None:
+def test_long_chain_of_imports(tmp_path: Path) -> None:
     length = 1500
     files = {
         f"F{n}.lf": f'target Python\nimport R{n + 1} from "F{n + 1}.lf"\n'
@@ -149,7 +149,7 @@ def test_huge_file_is_not_read_to_its_end(tmp_path: Path) -> None:
     assert errors(path) == [f"the file must be at most {MAX_BYTES} bytes long"]
 
 
-def test_names_in_a_file_that_cannot_be_paths(tmp_path: Path) -> None:
+def test_imports_of_invalid_paths_are_reported(tmp_path: Path) -> None:
     long = "x" * 5000
     path = write(
         tmp_path,
@@ -162,7 +162,7 @@ def test_names_in_a_file_that_cannot_be_paths(tmp_path: Path) -> None:
     assert len(errors(path)) == 4
 
 
-def test_code_that_python_cannot_compile_is_no_crash(tmp_path: Path) -> None:
+def test_code_that_python_cannot_compile_is_an_error(tmp_path: Path) -> None:
     deep = program(tmp_path, f"reactor R {{ state s = {{= {'-' * 20_000}1 =}} }}")
 
     assert len(errors(deep)) == 1
@@ -171,7 +171,7 @@ def test_code_that_python_cannot_compile_is_no_crash(tmp_path: Path) -> None:
 # -- packages ------------------------------------------------------------------------
 
 
-def test_packages_are_looked_for_in_order(
+def test_search_order_of_packages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     places = ["build/lfc_include", "lf-packages", "third", "fourth"]
@@ -193,10 +193,10 @@ def test_packages_are_looked_for_in_order(
         assert linked(main).files[1].source.path == file
         file.unlink()
 
-    assert errors(main) == ["no package 'my-pkg2' has a file 'R.lf'"]
+    assert errors(main) == ["no package 'my-pkg2' with a file 'R.lf'"]
 
 
-def test_without_a_file_the_one_called_like_the_class_is_first(tmp_path: Path) -> None:
+def test_package_file_named_like_the_class_is_searched_first(tmp_path: Path) -> None:
     main = write(
         tmp_path,
         {
@@ -213,7 +213,7 @@ def test_without_a_file_the_one_called_like_the_class_is_first(tmp_path: Path) -
     assert names["S"].file.source.path.name == "T.lf"
 
 
-def test_the_project_is_what_encloses_the_nearest_src(tmp_path: Path) -> None:
+def test_project_root_is_the_parent_of_the_nearest_src(tmp_path: Path) -> None:
     assert project_root(tmp_path / "src" / "a" / "src" / "b" / "M.lf") == (
         tmp_path / "src" / "a"
     )
@@ -223,7 +223,7 @@ def test_the_project_is_what_encloses_the_nearest_src(tmp_path: Path) -> None:
 # -- classes -------------------------------------------------------------------------
 
 
-def test_lineage_is_deepest_first_left_to_right_each_once(tmp_path: Path) -> None:
+def test_lineage_order(tmp_path: Path) -> None:
     path = program(
         tmp_path,
         "reactor A extends B, C { }\nreactor B extends D { }\n"
@@ -235,7 +235,7 @@ def test_lineage_is_deepest_first_left_to_right_each_once(tmp_path: Path) -> Non
     assert [unit.name for unit in a.lineage] == ["D", "B", "E", "C", "A"]
 
 
-def test_the_last_word_on_a_parameter_wins(tmp_path: Path) -> None:
+def test_last_declaration_of_a_parameter_wins(tmp_path: Path) -> None:
     path = program(
         tmp_path,
         "reactor A(p = 1, q = 2) { }\nreactor B(q = 3, r = 4) extends A { }",
@@ -252,7 +252,7 @@ def _number(value: syntax.Expr | None) -> bool:
     return True
 
 
-def test_an_unnamed_main_reactor_is_called_like_its_file(tmp_path: Path) -> None:
+def test_unnamed_main_reactor_has_the_name_of_its_file(tmp_path: Path) -> None:
     main = linked(program(tmp_path, "")).main
 
     assert main is not None
@@ -281,7 +281,7 @@ def test_an_unnamed_main_reactor_is_called_like_its_file(tmp_path: Path) -> None
         "reactor R(p = None) { timer t(p)  output[p] x }",
     ],
 )
-def test_one_mistake_gives_one_message(tmp_path: Path, body: str) -> None:
+def test_one_error_gives_one_message(tmp_path: Path, body: str) -> None:
     assert len(errors(program(tmp_path, body))) == 1
 
 
@@ -325,7 +325,7 @@ def test_one_mistake_gives_one_message(tmp_path: Path, body: str) -> None:
         "reaction(x) -> w {= w.start(0) =}  reaction(w) {= pass =} }",
     ],
 )
-def test_what_is_right_gives_no_message(tmp_path: Path, body: str) -> None:
+def test_correct_program_gives_no_message(tmp_path: Path, body: str) -> None:
     report = Report()
 
     resolve(program(tmp_path, body), report)

@@ -29,7 +29,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def failure(capsys: Capture, text: str, *args: str) -> list[str]:
-    """Run a program that fails; return what is said on stderr."""
+    """Run a program that fails; return its stderr."""
     Path("Main.lf").write_text(f"target Python\n{text}")
     assert main(["run", "Main.lf", *args]) == 1
     return capsys.readouterr().err.splitlines()
@@ -177,7 +177,7 @@ main reactor {
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_tracebacks_show_the_source(place: str, workers: str, capsys: Capture) -> None:
+def test_traceback_shows_the_source(place: str, workers: str, capsys: Capture) -> None:
     text, underlined = PLACES[place]
     source = f"target Python\n{text}".splitlines()
     number = next(n for n, line in enumerate(source, 1) if "here" in line)
@@ -199,7 +199,7 @@ def test_tracebacks_show_the_source(place: str, workers: str, capsys: Capture) -
         )
 
 
-def test_no_frame_of_ours_is_shown(capsys: Capture) -> None:
+def test_traceback_contains_no_frame_of_reactorl(capsys: Capture) -> None:
     text = "main reactor { method f() {= 1 / 0 =} reaction(startup) {= self.f() =} }"
 
     frames = [line for line in failure(capsys, text) if line.startswith("  File ")]
@@ -207,7 +207,7 @@ def test_no_frame_of_ours_is_shown(capsys: Capture) -> None:
     assert [frame.split(", ")[0] for frame in frames] == ['  File "Main.lf"'] * 2
 
 
-def test_causes_are_shown_too(capsys: Capture) -> None:
+def test_traceback_contains_the_cause(capsys: Capture) -> None:
     lines = failure(
         capsys,
         """\
@@ -227,13 +227,13 @@ main reactor {
     assert lines[-1].startswith("Main.lf:3: reaction main.reaction_1 failed at")
 
 
-def test_the_text_is_shown_after_a_change_of_directory(capsys: Capture) -> None:
+def test_traceback_shows_source_after_a_change_of_directory(capsys: Capture) -> None:
     text = "main reactor {\n  reaction(startup) {= os.chdir('/'); 1 / 0 =}\n}\n"
 
     assert "    reaction(startup) {= os.chdir('/'); 1 / 0 =}" in failure(capsys, text)
 
 
-def test_imported_files_are_shown_with_their_own_path(capsys: Capture) -> None:
+def test_traceback_shows_the_path_of_an_imported_file(capsys: Capture) -> None:
     Path("lib").mkdir()
     Path("lib/Bad.lf").write_text(
         "target Python\nreactor Bad {\n  reaction(startup) {= 1 / 0 =}\n}\n"
@@ -265,7 +265,7 @@ main reactor {
 
 
 def debugged(*args: str, commands: str, code: str = STOPPED) -> str:
-    """Run with the standard debugger; return what it said."""
+    """Run with pdb; return its output."""
     Path("Stops.lf").write_text(code)
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONBREAKPOINT"}
     done = subprocess.run(
@@ -282,7 +282,7 @@ def debugged(*args: str, commands: str, code: str = STOPPED) -> str:
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_a_breakpoint_stops_in_the_source(here: Path, workers: str) -> None:
+def test_breakpoint_call_stops_in_the_source(here: Path, workers: str) -> None:
     said = debugged(
         *["-m", "reactorl", "run", "-f", "-o", "0", "-w", workers, "Stops.lf"],
         commands="where\np self.count, 'is here'\nlist 5, 8\nc\n",
@@ -297,14 +297,14 @@ def test_a_breakpoint_stops_in_the_source(here: Path, workers: str) -> None:
     assert f"  {line}  ->\t" in said
 
 
-def test_leaving_the_debugger_ends_the_run_quietly() -> None:
+def test_quitting_the_debugger_ends_the_run() -> None:
     said = debugged("-m", "reactorl", "run", "Stops.lf", commands="q\ny\n")
 
     assert "(Pdb) " in said
     assert "Traceback" not in said
 
 
-def test_a_debugger_breaks_at_a_line_of_the_source(here: Path) -> None:
+def test_line_breakpoint_stops_in_the_source(here: Path) -> None:
     Path("Stops.lf").write_text(STOPPED.replace("breakpoint()", "before = 7"))
     stops: list[tuple[str, int, int]] = []
 
@@ -349,7 +349,7 @@ main reactor {
 """
 
 
-def test_tracing_sees_the_lines_that_ran() -> None:
+def test_settrace_reports_executed_lines() -> None:
     Path("Lines.lf").write_text(LINES)
     seen: set[int] = set()
 
@@ -371,7 +371,7 @@ def test_tracing_sees_the_lines_that_ran() -> None:
     assert not {1, 5, 6, 10, 12, 17, 18, 19} & seen
 
 
-def test_profilers_count_calls_by_file_and_line() -> None:
+def test_profiler_counts_calls_by_file_and_line() -> None:
     Path("Lines.lf").write_text(LINES)
     profile = cProfile.Profile()
 
@@ -388,7 +388,7 @@ def test_profilers_count_calls_by_file_and_line() -> None:
 REACTORL = ["-m", "reactorl", "run", "Lines.lf"]
 
 
-def test_coverage_marks_the_lines_that_ran(here: Path) -> None:
+def test_coverage_reports_executed_lines(here: Path) -> None:
     coverage = pytest.importorskip("coverage")
     Path("Lines.lf").write_text(LINES)
     subprocess.run(

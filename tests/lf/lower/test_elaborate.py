@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What only building a program shows is said as all that is wrong: with its place.
+"""Errors of elaboration are reported as LF diagnostics with their positions.
 
-``golden/<name>.lf`` is a program, ``<name>.txt`` the whole report about it
-when it is run. What depends on code is known only then; ``check`` executes nothing.
-After a change that is meant, look at the difference and accept it with
+``golden/<name>.lf`` is a program, ``<name>.txt`` the complete report of ``run``.
+``check`` executes no code, so it does not report errors that depend on code.
+After an intended change, review the difference and accept it with
 ``REACTORL_ACCEPT=1 pytest tests/lf/lower/test_elaborate.py``.
 """
 
@@ -26,7 +26,7 @@ def _in_golden(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_run_says_the_golden_text(
+def test_run_prints_the_golden_text(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     status = main(["run", "--fast", name])
@@ -43,7 +43,7 @@ def test_run_says_the_golden_text(
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_check_says_the_same_unless_code_decides(
+def test_check_prints_the_same_unless_it_depends_on_code(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     status = main(["check", name])
@@ -59,13 +59,13 @@ def test_check_says_the_same_unless_code_decides(
         assert summary == f"{count} {kind}{'s' * (count > 1)} in 1 file"
 
 
-def test_every_golden_text_has_its_program() -> None:
+def test_every_golden_text_has_a_program() -> None:
     texts = sorted(path.stem for path in GOLDEN.glob("*.txt"))
 
     assert texts == [Path(name).stem for name in PROGRAMS]
 
 
-def test_a_loop_through_an_import_names_both_files(
+def test_loop_through_an_import_names_both_files(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],

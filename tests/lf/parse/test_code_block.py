@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A code block ends where Python's strings and comments say."""
+"""The end of a code block is found by Python's rules for strings and comments."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def end_of(code: str) -> str:
         ' x = if"a =}" ',
     ],
 )
-def test_block_is(code: str) -> None:
+def test_whole_text_is_the_block(code: str) -> None:
     after = "=}\nstate y = '=}' // ' =}"
 
     assert end_of(code + after) == code
@@ -83,11 +83,11 @@ def test_block_is(code: str) -> None:
         (" 'a =}", " 'a "),
     ],
 )
-def test_block_ends_before(text: str, code: str) -> None:
+def test_end_of_block(text: str, code: str) -> None:
     assert end_of(text) == code
 
 
-def test_block_that_is_left_open_is_told_once_and_ends_before_the_next() -> None:
+def test_unclosed_block_is_one_error_and_ends_before_the_next_member() -> None:
     text = (
         "reactor R {\n"
         "  reaction(a) {=\n"
@@ -109,7 +109,7 @@ def test_block_that_is_left_open_is_told_once_and_ends_before_the_next() -> None
     assert timer.name.text == "t"  # type: ignore[union-attr]
 
 
-def test_last_block_that_is_left_open_leaves_the_closing_braces() -> None:
+def test_unclosed_last_block_does_not_contain_the_closing_braces() -> None:
     text = "reactor R {\n  reaction(a) {=\n    x = {1: 2}\n\n}\n// end\n"
 
     tree, found = attempt(text)
@@ -118,7 +118,7 @@ def test_last_block_that_is_left_open_leaves_the_closing_braces() -> None:
     assert len(tree.reactors[0].members) == 1
 
 
-def test_file_that_is_all_code_is_one_problem() -> None:
+def test_unclosed_block_at_the_start_of_a_file_is_one_error() -> None:
     assert problems("preamble {= x = '''") == [
         "1:10: this code block is not closed | End it with =}"
     ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Any text gives a tree and diagnostics, nothing else, in time like its length."""
+"""Parsing any text returns a tree and diagnostics, in linear time."""
 
 from __future__ import annotations
 
@@ -48,23 +48,23 @@ def check(text: str) -> None:
 
 
 @given(st.text(max_size=300))
-def test_any_text(text: str) -> None:
+def test_random_characters(text: str) -> None:
     check(text)
 
 
 @given(st.lists(WORDS, max_size=60).map(" ".join))
-def test_any_words(text: str) -> None:
+def test_random_tokens(text: str) -> None:
     check(text)
 
 
 @given(st.lists(WORDS, max_size=60).map(" ".join))
-def test_any_words_in_a_reactor(text: str) -> None:
+def test_random_tokens_in_a_reactor(text: str) -> None:
     check(f"reactor A {{ {text} }} reactor B {{ }}")
 
 
 @settings(deadline=None)
 @given(st.data())
-def test_any_program_with_changes(data: st.DataObject) -> None:
+def test_mutated_program(data: st.DataObject) -> None:
     text = data.draw(st.sampled_from(PROGRAMS))
     for _ in range(data.draw(st.integers(1, 5))):
         start = data.draw(st.integers(0, len(text)))
@@ -78,7 +78,7 @@ def test_any_program_with_changes(data: st.DataObject) -> None:
 
 @settings(deadline=None)
 @given(st.sampled_from(PROGRAMS), st.data())
-def test_any_beginning_of_a_program(program: str, data: st.DataObject) -> None:
+def test_truncated_program(program: str, data: st.DataObject) -> None:
     check(program[: data.draw(st.integers(0, len(program)))])
 
 
@@ -113,7 +113,9 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_work_grows_like_the_text(shape: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_number_of_tokens_read_is_linear(
+    shape: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     start, middle, end = SHAPES[shape]
     work = 0
     lex, apply = Lexer.next, LalrParser._apply
@@ -141,7 +143,7 @@ def test_work_grows_like_the_text(shape: str, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_calls_grow_like_the_text(shape: str) -> None:
+def test_number_of_calls_is_linear(shape: str) -> None:
     start, middle, end = SHAPES[shape]
 
     def calls_for(length: int) -> int:

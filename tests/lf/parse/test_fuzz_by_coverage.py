@@ -1,4 +1,4 @@
-"""A short coverage-guided search, from our own programs, for texts that break us."""
+"""A short coverage-guided search for texts that crash the parser or the formatter."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ pytest.importorskip("atheris", reason="it has no wheel for this Python")
 ROOT = Path(__file__).resolve().parents[3]
 
 
-def test_no_text_gives_anything_but_a_program_or_diagnostics(tmp_path: Path) -> None:
+def test_fuzzer_finds_no_crash(tmp_path: Path) -> None:
     corpus = tmp_path / "corpus"
     corpus.mkdir()
     programs = sorted((ROOT / "tests" / "conformance").rglob("*.lf"))[::10]

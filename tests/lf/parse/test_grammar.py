@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables that are kept are those of the grammar."""
+"""The stored LALR tables match the grammar."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from reactorl.lf.parse.tables import parse_tables
 from reactorl.lf.parse.tree_builder import TreeBuilder
 
 
-def test_tables_are_made_from_the_grammar() -> None:
+def test_stored_tables_match_the_grammar() -> None:
     made = lf_grammar.tables(lf_grammar.GRAMMAR.read_text(encoding="utf-8"))
 
     assert lf_grammar.TABLES.read_text(encoding="utf-8") == made
 
 
-def test_every_rule_has_what_makes_its_node() -> None:
+def test_every_rule_has_a_method_of_the_tree_builder() -> None:
     actions = {rule.action for rule in parse_tables().rules}
 
     assert [a for a in sorted(actions) if not hasattr(TreeBuilder, a)] == [
@@ -23,7 +23,7 @@ def test_every_rule_has_what_makes_its_node() -> None:
     ]  # fmt: skip
 
 
-def test_the_words_of_the_grammar_are_reserved() -> None:
+def test_keywords_of_the_grammar_are_the_keywords_of_the_lexer() -> None:
     kinds = {kind for row in parse_tables().actions for kind in row}
     words = {kind for kind in kinds if kind.isalpha() and kind.islower()}
 

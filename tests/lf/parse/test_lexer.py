@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Texts fall into words; what a word is depends on its place."""
+"""The lexer splits a text into tokens, some of which depend on the context."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def kinds(text: str) -> list[str]:
         ]),
     ],
 )  # fmt: skip
-def test_words(text: str, expected: list[tuple[str, str]]) -> None:
+def test_kinds_and_texts_of_tokens(text: str, expected: list[tuple[str, str]]) -> None:
     assert words(text) == expected
 
 
@@ -74,13 +74,13 @@ def test_parenthesis_on_a_new_line_may_begin_a_connection() -> None:
     assert kinds("reaction n\n(a.b) ->")[2] == "("
 
 
-def test_property_list_that_is_left_open_ends_at_a_reactor() -> None:
+def test_unclosed_property_list_ends_at_the_next_reactor() -> None:
     text = "target Python {\n a: b\nmain reactor {"
 
     assert kinds(text)[-3:] == ["main", "reactor", "{"]
 
 
-def test_property_may_be_called_like_a_word_of_lf() -> None:
+def test_keyword_can_be_the_name_of_a_property() -> None:
     text = "target Python {\nreactor: main,\nmain : reactor\n}"
 
     assert kinds(text)[3:] == ["WORD", ":", "WORD", ",", "WORD", ":", "WORD", "}"]
@@ -89,58 +89,59 @@ def test_property_may_be_called_like_a_word_of_lf() -> None:
 @pytest.mark.parametrize(
     ("text", "what", "advice"),
     [
-        ("5 msc", "'msc' is not a unit of time", "Did you mean 'msec'?"),
-        ("5 MS", "'MS' is not a unit of time", "Did you mean 'ms'?"),
-        ("5 m", "'m' is not a unit of time", "Did you mean 'min'?"),
-        ("5 µs", "'µs' is not a unit of time", "Did you mean 'us'?"),
-        ("5 parsecs", "'parsecs' is not a unit of time", "Did you mean 'secs'?"),
-        ("5 xyz", "'xyz' is not a unit of time",
-         "Units are: ns, us, ms, s, min, h, d, wk."),
-        ("1.5 s", "a time needs a whole number, not 1.5",
+        ("5 msc", "unknown time unit 'msc'", "Did you mean 'msec'?"),
+        ("5 MS", "unknown time unit 'MS'", "Did you mean 'ms'?"),
+        ("5 m", "unknown time unit 'm'", "Did you mean 'min'?"),
+        ("5 µs", "unknown time unit 'µs'", "Did you mean 'us'?"),
+        ("5 parsecs", "unknown time unit 'parsecs'", "Did you mean 'secs'?"),
+        ("5 xyz", "unknown time unit 'xyz'",
+         "Time units are ns, us, ms, s, min, h, d and wk."),
+        ("1.5 s", "the number of a time must be an integer, got 1.5",
          "Use a smaller unit, e.g. 1500 ms for 1.5 s."),
-        ("-1 s", "a time cannot be negative", ""),
-        ("9" * 301, "a number of 301 digits is too long", ""),
-        ("'ab'", "single quotes hold exactly one character",
+        ("-1 s", "a time must not be negative, got -1 s", ""),
+        ("9" * 301, "a number must have at most 300 digits, got 301", ""),
+        ("'ab'", "single quotes must contain exactly one character",
          'Use double quotes: "ab".'),
-        ("''", "single quotes hold exactly one character", 'Use double quotes: "".'),
-        ("'a", "this quote has no partner on its line",
-         'Strings are written "like this".'),
+        ("''", "single quotes must contain exactly one character",
+         'Use double quotes: "".'),
+        ("'a", "this quote is not closed",
+         'Write strings in double quotes: "text".'),
         ('"a', "this string is not closed",
-         'Strings end on their line; those between """ and """ may be longer.'),
+         'A string must end on its line; use """...""" for several lines.'),
         ('"a\\"', "this string is not closed",
-         'Strings end on their line; those between """ and """ may be longer.'),
+         'A string must end on its line; use """...""" for several lines.'),
         ('"""a', "this string is not closed",
-         'Strings end on their line; those between """ and """ may be longer.'),
+         'A string must end on its line; use """...""" for several lines.'),
         ("/* a", "this comment is not closed", "End it with */"),
         ("''' a", "this comment is not closed", "End it with '''"),
-        ("=}", "'=}' closes nothing", "A code block is written {= ... =}"),
-        ("größe", "'größe' is not a name",
-         "Names consist of letters from a to z and A to Z, digits and _."),
-        ("$%", "'$%' means nothing here", ""),
-        ("`x", "'`' means nothing here", 'Did you mean "?'),
-        ("- 5", "'-' means nothing here",
-         "A minus sign stands directly before its number."),
-        ("\0", "the character U+0000 means nothing here", ""),
-        ("\u00a0x", "the character U+00A0 means nothing here", "Did you mean a blank?"),
-        ("=>", "'=>' is not an arrow of LF", "Write '->'."),
-        ("-->", "'-->' is not an arrow of LF", "Write '->'."),
-        ("\u2192", "'\u2192' is not an arrow of LF", "Write '->'."),
-        ("[" * (DEEPEST + 1), "brackets are nested more than 100 deep", ""),
+        ("=}", "'=}' without a matching '{='", "Write code blocks as {= ... =}"),
+        ("größe", "'größe' is not a valid name",
+         "Names consist of the letters a to z and A to Z, digits and _."),
+        ("$%", "unexpected '$%'", ""),
+        ("`x", "unexpected '`'", 'Did you mean "?'),
+        ("- 5", "unexpected '-'",
+         "A minus sign must directly precede its number."),
+        ("\0", "unexpected character U+0000", ""),
+        ("\u00a0x", "unexpected character U+00A0", "Did you mean a space?"),
+        ("=>", "'=>' is not an LF arrow", "Write '->'."),
+        ("-->", "'-->' is not an LF arrow", "Write '->'."),
+        ("\u2192", "'\u2192' is not an LF arrow", "Write '->'."),
+        ("[" * (DEEPEST + 1), "brackets must be nested at most 100 deep", ""),
     ],
 )  # fmt: skip
-def test_what_is_wrong_travels_with_the_word(text: str, what: str, advice: str) -> None:
+def test_lexical_error_is_stored_in_token(text: str, what: str, advice: str) -> None:
     problems = [token.problem for token in tokens(text) if token.problem]
 
     assert problems[0] == (what, advice)
 
 
-def test_first_word_of_a_line_knows_it() -> None:
+def test_first_is_set_for_the_first_token_of_a_line() -> None:
     found = [(t.text, t.first) for t in tokens("a b\n c /* \n */ d // e\n f")]
 
     assert found == [("a", True), ("b", False), ("c", True), ("d", True), ("f", True)]
 
 
-def test_after_the_end_comes_the_end() -> None:
+def test_end_token_is_repeated() -> None:
     lexer = Lexer("a")
 
     assert [lexer.next().kind for _ in range(3)] == ["NAME", END, END]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every form of the grammar gives its tree, and every node knows its place."""
+"""Syntax trees of all forms of the grammar, and the spans of their nodes."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ PROGRAMS = sorted(Path(__file__).parents[2].glob("conformance/**/*.lf"))
         ("[5\n ms, 3\n s]", s.List((s.Time(5, "ms"), s.Time(3, "s")))),
     ],
 )  # fmt: skip
-def test_value(text: str, value: s.Expr) -> None:
+def test_tree_of_a_value(text: str, value: s.Expr) -> None:
     assert expression(text) == value
 
 
@@ -239,7 +239,7 @@ def test_value(text: str, value: s.Expr) -> None:
         )),
     ],
 )  # fmt: skip
-def test_member(text: str, tree: s.Member) -> None:
+def test_tree_of_a_member(text: str, tree: s.Member) -> None:
     assert member(text) == tree
 
 
@@ -263,11 +263,11 @@ def members(text: str) -> list[str]:
         ("a.x -> b.y c.x -> d.y", ["Connection", "Connection"]),
     ],
 )
-def test_members_end_where_the_next_begins(text: str, kinds: list[str]) -> None:
+def test_members_are_separated_without_punctuation(text: str, kinds: list[str]) -> None:
     assert members(text) == kinds
 
 
-def test_member_on_the_line_of_another_needs_no_mark() -> None:
+def test_members_on_one_line_need_no_separator() -> None:
     assert members("input x output y state z = 5 ms timer t") == [
         "Port", "Port", "State", "Timer",
     ]  # fmt: skip
@@ -276,7 +276,7 @@ def test_member_on_the_line_of_another_needs_no_mark() -> None:
 # -- a file --
 
 
-def test_file() -> None:
+def test_tree_of_a_file() -> None:
     tree = file(
         "target Python { timeout: 1 s, }\n"
         'import A, B as C from "x.lf";\n'
@@ -325,13 +325,13 @@ def test_file() -> None:
         ))),
     ],
 )  # fmt: skip
-def test_property_value(text: str, value: s.Item) -> None:
+def test_tree_of_a_property_value(text: str, value: s.Item) -> None:
     tree = file(f"target Python {{ reactor: {text} }} reactor R {{}}")
 
     assert tree.target == s.Target(name("Python"), s.Dict((s.Entry("reactor", value),)))
 
 
-def test_property_values_end_at_comments() -> None:
+def test_comment_ends_a_property_value() -> None:
     tree = file("target Python {\n a: log// b\n, c: d/* e */, f: g # h\n}")
 
     assert tree.target is not None
@@ -376,11 +376,11 @@ def test_property_values_end_at_comments() -> None:
         )),
     ],
 )  # fmt: skip
-def test_reactor(text: str, tree: s.Reactor) -> None:
+def test_tree_of_a_reactor(text: str, tree: s.Reactor) -> None:
     assert reactor(text) == tree
 
 
-def test_units_are_names_elsewhere() -> None:
+def test_time_units_can_be_names() -> None:
     tree = reactor("reactor s(ms = 5 ms) { input h; h -> d; min = new us() }")
 
     assert [m.name.text for m in tree.members if not isinstance(m, s.Connection)] == [
@@ -389,11 +389,11 @@ def test_units_are_names_elsewhere() -> None:
 
 
 @pytest.mark.parametrize("text", ["", " \r\n\t\f", "\ufeff", "// only", "''' a '''"])
-def test_text_without_words_is_an_empty_file(text: str) -> None:
+def test_text_without_tokens_is_an_empty_file(text: str) -> None:
     assert file(text) == s.File()
 
 
-def test_line_ends_of_windows_change_nothing() -> None:
+def test_windows_line_ends_give_the_same_tree() -> None:
     text = "target Python\nreactor R {\n state x = 5 // five\n\n timer t(0, 1\ns)\n}\n"
 
     tree = file(text.replace("\n", "\r\n"))
@@ -424,14 +424,14 @@ def test_comments_are_kept_in_order() -> None:
 
 
 def spans(text: str) -> dict[str, str]:
-    """Return the text of each node, by its type; the last one counts."""
+    """Return the text of the last node of each type."""
     return {
         type(node).__name__: text[node.span.start : node.span.end]
         for node in nodes(file(text))
     }
 
 
-def test_each_node_has_its_text() -> None:
+def test_span_of_each_node_type() -> None:
     text = (
         'target Python { a: b/c } import A as B from <p/F.lf> import A from "f.lf" ; '
         "@m( q = 3 ) main reactor R(p : int = 1 s) at h:1 extends Q { "
@@ -485,7 +485,7 @@ def test_each_node_has_its_text() -> None:
     assert found["Name"] == "q"
 
 
-def test_key_of_a_property_has_its_place() -> None:
+def test_span_of_a_property_key() -> None:
     text = 'target Python { "a b" : 1 }'
     tree = file(text)
 
@@ -496,7 +496,7 @@ def test_key_of_a_property_has_its_place() -> None:
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
-def test_nodes_lie_inside_of_their_parents(path: Path) -> None:
+def test_spans_of_children_are_within_the_parents_span(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     tree, _ = attempt(text)
 
@@ -510,7 +510,7 @@ def test_nodes_lie_inside_of_their_parents(path: Path) -> None:
             assert text[node.span.start : node.span.end] == node.text
 
 
-def test_threads_do_not_disturb_each_other() -> None:
+def test_threads_can_parse_concurrently() -> None:
     texts = [
         "\n".join(f"reactor R{n}_{k} {{ state x = {n} }}" for k in range(50))
         for n in range(8)

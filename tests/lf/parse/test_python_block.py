@@ -1,4 +1,4 @@
-"""A code block loses its indentation and every character keeps its place."""
+"""Code blocks are dedented, and offsets map back to the source."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def block_of(text: str) -> Code:
         ("\n  a\n   ", "a"),
     ],
 )
-def test_the_smallest_indentation_is_removed(text: str, python: str) -> None:
+def test_smallest_indentation_is_removed(text: str, python: str) -> None:
     assert python_block(block_of(text)).text == python
 
 
 @given(st.text(alphabet=" \t\n\rab:#", max_size=60))
-def test_every_character_is_found_again_in_the_source(text: str) -> None:
+def test_offset_of_every_character_is_its_offset_in_the_source(text: str) -> None:
     source = f"{BEFORE}{{={text}=}}"
 
     block = python_block(block_of(text))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trace points of bodies, in a file beside the trace."""
+"""Trace points of bodies are written to a file beside the trace."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def points(name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines]
 
 
-def test_points_are_in_the_order_of_tags_and_reactors(capsys: Capture) -> None:
+def test_trace_points_are_ordered_by_tag_and_reactor(capsys: Capture) -> None:
     for n in "124":
         args = ["Notes.lf", "-f", "-o", "1 s", "-w", n, "--trace", f"t{n}"]
         assert main(["run", *args]) == 0
@@ -60,14 +60,14 @@ def test_points_are_in_the_order_of_tags_and_reactors(capsys: Capture) -> None:
     assert [points(f"t{n}") for n in "124"] == [expected] * 3
 
 
-def test_without_a_trace_nothing_is_noted(here: None, capsys: Capture) -> None:
+def test_untraced_run_records_no_trace_points(here: None, capsys: Capture) -> None:
     assert main(["run", "Notes.lf", "-f", "-o", "1 s"]) == 0
 
     assert capsys.readouterr().out == "0 0\n" * 3
     assert [path.name for path in Path().iterdir()] == ["Notes.lf"]
 
 
-def test_a_program_without_points_has_no_such_file() -> None:
+def test_no_file_is_written_without_trace_points() -> None:
     Path("Plain.lf").write_text("target Python; main reactor { }")
 
     assert main(["run", "Plain.lf", "--trace", "t"]) == 0
@@ -76,7 +76,7 @@ def test_a_program_without_points_has_no_such_file() -> None:
     assert not Path("t.events.jsonl").exists()
 
 
-def test_the_target_property_traces_too() -> None:
+def test_tracing_property_writes_trace_points() -> None:
     Path("Notes.lf").write_text(NOTES.replace("Python", "Python {tracing: true}", 1))
 
     assert main(["run", "Notes.lf", "-f", "-o", "0"]) == 0
@@ -84,9 +84,9 @@ def test_the_target_property_traces_too() -> None:
     assert len(points("Notes.trace")) == 6
 
 
-def test_an_unknown_handle_is_an_error(capsys: Capture) -> None:
+def test_unknown_handle_is_an_error(capsys: Capture) -> None:
     Path("Notes.lf").write_text(NOTES.replace("(self.hit)", "(7)"))
 
     assert main(["run", "Notes.lf", "-f", "--trace", "t"]) == 1
 
-    assert "main.n[0] has not registered trace event 7" in capsys.readouterr().err
+    assert "trace event 7 is not registered by main.n[0]" in capsys.readouterr().err

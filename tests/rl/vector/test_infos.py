@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infos are put together as Gymnasium does, whichever way is taken."""
+"""Infos are put batch_infos as Gymnasium does, whichever way is taken."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gymnasium.vector import VectorEnv
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reactorl.rl.vector.infos import together
+from reactorl.rl.vector.infos import batch_infos
 from tests.rl.comparing import assert_same
 
 COUNT = 3
@@ -39,9 +39,9 @@ def check(replies: dict[int, Any]) -> None:
         wanted = gathered(replies)
     except Exception as error:
         with pytest.raises(type(error)):
-            together(replies, COUNT, vector._add_info)
+            batch_infos(replies, COUNT, vector._add_info)
     else:
-        assert_same(together(replies, COUNT, vector._add_info), wanted)
+        assert_same(batch_infos(replies, COUNT, vector._add_info), wanted)
 
 
 @given(
@@ -69,7 +69,7 @@ def test_numbers_that_all_have_are_columns_without_asking_gymnasium() -> None:
     def never(*_: Any) -> Any:
         raise AssertionError
 
-    found = together(
+    found = batch_infos(
         {k: ({"lives": k, "speed": k / 2, "over": k == 1},) for k in range(COUNT)},
         COUNT,
         never,

@@ -7,20 +7,23 @@ create virtual environments for the other engines. This command calls them.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reactorl.cli.support.errors import fail, missing
 from reactorl.diagnostics import Diagnostic
+
+if TYPE_CHECKING:
+    import argparse
 
 DESCRIPTION = """\
 Compare ReactoRL with Ray and other engines: every workload on every engine, in
 turns, in one run. Each engine is installed in its own virtual environment.
 Results, tables and plots are written to a directory, from which an interrupted
-run continues; a complete --full run also writes docs/benchmarks.md.
+run continues; a complete --full run also writes docs/benchmarks.md. Other
+suites measure parts of ReactoRL; --against compares it with another revision.
 
 Requires a checkout of the source.
 """
@@ -29,13 +32,15 @@ examples:
   reactorl bench --quick                       all workloads, at most 6 minutes
   reactorl bench actors --engines ours-ft ray-actors
   reactorl bench --full --report               only rewrite the report
+  reactorl bench --suite vector --against HEAD~1
 
 exit status: 0; 1 if a claim does not hold, or engines failed or disagree; 2 for
 wrong arguments or unreadable results; 130 after Ctrl-C (the same command
 continues).
 """
 NEEDED = ("rich", "matplotlib")
-SWITCHES = ("--quick", "--full", "--smoke", "--fresh", "--report", "--docs", "--here")
+SWITCHES = ("--quick", "--full", "--smoke", "--fresh", "--report", "--docs")
+OPTIONS = ("--suite", "--out", "--sets", "--against", "--gil", "--ft")
 """Options of the benchmarks, which are accepted without a checkout as well."""
 NO_CHECKOUT = Diagnostic(
     "'reactorl bench' requires a checkout of the source: benchmarks are not installed",
@@ -46,7 +51,7 @@ NO_CHECKOUT = Diagnostic(
 def checkout() -> Path | None:
     """Return the checkout that contains this package or is the working directory."""
     for place in (Path(__file__).parents[4], Path.cwd()):
-        if (place / "benchmarks" / "evidence" / "command.py").is_file():
+        if (place / "benchmarks" / "harness" / "command.py").is_file():
             return place
     return None
 
@@ -58,7 +63,7 @@ def _benchmarks() -> Any:  # noqa: ANN401
         return None
     if str(place) not in sys.path:
         sys.path.insert(0, str(place))
-    return import_module("benchmarks.evidence.command")
+    return import_module("benchmarks.harness.command")
 
 
 def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -67,16 +72,15 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "bench",
         description=DESCRIPTION,
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     benchmarks = _benchmarks()
     if benchmarks is None:
         help = "explained in a checkout"
         parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", help=help)
         parser.add_argument("--engines", nargs="+", metavar="ENGINE", help=help)
-        parser.add_argument("--out", metavar="DIR", help=help)
-        parser.add_argument("--sets", metavar="N", help=help)
-        for option in SWITCHES:
+        for option in OPTIONS:
+            parser.add_argument(option, help=help)
+        for option in (*SWITCHES, "--here", "--no-verdict"):
             parser.add_argument(option, action="store_true", help=help)
     else:
         benchmarks.add_arguments(parser)

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from reactorl.cli.support.errors import show
 from reactorl.diagnostics import Severity
-from reactorl.lf.diagnostics import Report
-from reactorl.lf.places import path_of
+from reactorl.lf import Report, path_of
 
 if TYPE_CHECKING:
     import argparse
@@ -31,13 +30,10 @@ exit status: 0 without errors (warnings do not count), 2 with errors.
 
 def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the parser of this command."""
-    from argparse import RawDescriptionHelpFormatter
-
     parser = subparsers.add_parser(
         "check",
         description=DESCRIPTION,
         epilog=EPILOG,
-        formatter_class=RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "files", nargs="+", type=Path, metavar="FILE.lf", help="the files to check"
@@ -47,7 +43,7 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 
 def command(args: argparse.Namespace) -> int:
     """Check files; return the exit status."""
-    from reactorl.lf.loader import check
+    from reactorl.lf import check
 
     files = list(dict.fromkeys(args.files))
     report = Report()
@@ -55,7 +51,7 @@ def command(args: argparse.Namespace) -> int:
         found = Report()  # of its own, so that a file imported twice counts for both
         check(file, found)
         for path in found.files:
-            report.meet(path)
+            report.add_file(path)
         for diagnostic in found.diagnostics:
             report.add(diagnostic)
     show(report.in_order())

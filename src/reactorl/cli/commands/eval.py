@@ -70,8 +70,7 @@ def command(args: argparse.Namespace) -> int:
         return fail(lacking)
     import gymnasium as gym
 
-    from reactorl.rl.checkpoint.file import CheckpointError
-    from reactorl.rl.flow.algorithm import FlowError
+    from reactorl.rl import CheckpointError, FlowError
     from reactorl.rl.runs.directory import RunDirectory, RunError
 
     try:
@@ -136,7 +135,7 @@ class Film:
         """Take a picture of it as it is."""
         picture = env.render()
         if getattr(picture, "ndim", 0) != 3:
-            from reactorl.rl.flow.algorithm import FlowError
+            from reactorl.rl import FlowError
 
             msg = f"{env} shows no picture but {type(picture).__name__}"
             raise FlowError(msg, "Leave --capture-video out.")

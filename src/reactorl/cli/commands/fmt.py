@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING
 from reactorl._util.files import atomic_writer
 from reactorl.cli.support.errors import show
 from reactorl.diagnostics import Diagnostic
-from reactorl.lf.diagnostics import Report, about_file
-from reactorl.lf.format.format import format_text
-from reactorl.lf.source import Source, read_source
+from reactorl.lf import Report, Source, about_file, format_text, read_source
 
 if TYPE_CHECKING:
     import argparse
@@ -42,13 +40,10 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the parser of this command."""
-    from argparse import RawDescriptionHelpFormatter
-
     parser = subparsers.add_parser(
         "fmt",
         description=DESCRIPTION,
         epilog=EPILOG,
-        formatter_class=RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "paths",

@@ -8,7 +8,7 @@ import sys
 import warnings
 from pathlib import Path
 
-from reactorl.cli.support.errors import fail
+from reactorl.cli.support.errors import fail, reason
 
 DESCRIPTION = """\
 Draw the diagram of a program: its reactors, their reactions, and connections.
@@ -45,7 +45,6 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "graph",
         description=DESCRIPTION,
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("target", metavar="TARGET", help="the program")
     parser.add_argument(
@@ -68,8 +67,7 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 
 def command(args: argparse.Namespace) -> int:
     """Draw; return the exit status."""
-    from reactorl.diagram.graphviz import DrawingError
-    from reactorl.diagram.picture import SUFFIXES
+    from reactorl.diagram import SUFFIXES, DrawingError
 
     output: Path | None = args.output
     if output is not None and output.suffix.lower() not in SUFFIXES:
@@ -81,15 +79,14 @@ def command(args: argparse.Namespace) -> int:
     except DrawingError as error:
         return fail(error)
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        return fail(f"{error.filename or output}: {reason}", 1)
+        return fail(reason(error, output), 1)
 
 
 def _draw(args: argparse.Namespace, output: Path | None) -> int:
     from reactorl.cli.support.console import say
     from reactorl.cli.support.errors import explained
     from reactorl.cli.support.targets import find_target
-    from reactorl.diagram.picture import graph
+    from reactorl.diagram import graph
     from reactorl.errors import ReactorlError, ReactorlWarning
 
     try:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 import warnings
@@ -17,11 +16,13 @@ from reactorl.cli.support.errors import explained, show
 from reactorl.cli.support.run_options import add_options
 from reactorl.cli.support.streams import stdout_is_broken
 from reactorl.cli.support.trace_writer import TraceWriter
-from reactorl.lf.diagnostics import Report
+from reactorl.lf import Report
 
 if TYPE_CHECKING:
-    from reactorl._program.program import Program
-    from reactorl.lf.loader import LoadedProgram
+    import argparse
+
+    from reactorl import Program
+    from reactorl.lf import LoadedProgram
 
 DESCRIPTION = """\
 Run the main reactor of a .lf file. Options take precedence over the target
@@ -47,8 +48,6 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "run",
         description=DESCRIPTION,
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     add_options(parser)
     parser.set_defaults(command=command)
@@ -82,8 +81,7 @@ def command(args: argparse.Namespace) -> int:
 
 
 def _load(path: Path, report: Report) -> tuple[LoadedProgram, Program] | None:
-    from reactorl.lf.link.resolve import resolve
-    from reactorl.lf.loader import LoadedProgram
+    from reactorl.lf import LoadedProgram, resolve
 
     linked = resolve(path, report)
     if linked is None or report.failed:
@@ -100,8 +98,7 @@ def _load(path: Path, report: Report) -> tuple[LoadedProgram, Program] | None:
 
 
 def _run(loaded: LoadedProgram, program: Program, args: argparse.Namespace) -> int:
-    from reactorl._runtime.options import MOST_WORKERS
-    from reactorl._runtime.run import run
+    from reactorl import MAX_WORKERS, run
 
     properties, main = loaded.linked.properties, loaded.linked.main
     assert main is not None
@@ -127,7 +124,7 @@ def _run(loaded: LoadedProgram, program: Program, args: argparse.Namespace) -> i
     ) as dashboard:
         result = run(
             program,
-            workers=min(workers, MOST_WORKERS) if workers else None,
+            workers=min(workers, MAX_WORKERS) if workers else None,
             fast=_either(args.fast, properties.fast) or False,
             timeout=_either(args.timeout, properties.timeout),
             keepalive=_either(args.keepalive, loaded.keepalive),

@@ -126,9 +126,8 @@ def command(args: argparse.Namespace) -> int:
     if lacking:
         return fail(lacking)
     from reactorl.cli.support.training import train
+    from reactorl.rl import CheckpointError, FlowError
     from reactorl.rl.algorithms.registry import settings_of
-    from reactorl.rl.checkpoint.file import CheckpointError
-    from reactorl.rl.flow.algorithm import FlowError
     from reactorl.rl.runs.directory import RunDirectory, RunError
 
     reach_modules_here()
@@ -178,7 +177,7 @@ def saved_settings(run: RunDirectory, algorithm: str, cls: type[Settings]) -> Se
     Raises:
         RunError: It is of another algorithm, or has other settings.
     """
-    from reactorl.rl.runs.directory import RunError
+    from reactorl.rl import RunError
 
     if run.config["algorithm"] != algorithm:
         what = f"this is a run of {run.config['algorithm']}, not of {algorithm}"
@@ -203,7 +202,7 @@ def check_options(options: Options) -> None:
     Raises:
         FlowError: Something cannot.
     """
-    from reactorl.rl.flow.algorithm import FlowError
+    from reactorl.rl import FlowError
 
     if options.workers is not None and options.workers < 1:
         msg = f"--workers is {options.workers}"

@@ -35,8 +35,7 @@ def shown(
         steps: Number of timesteps of a training.
         hears: The streams whose lines are shown in the log.
     """
-    from reactorl.dashboard import Dashboard, Feed
-    from reactorl.dashboard.echo import heard
+    from reactorl.dashboard import Dashboard, Feed, copy_lines
 
     try:
         dashboard = Dashboard(
@@ -54,7 +53,7 @@ def shown(
         return
     link = f"reactorl: dashboard at {dashboard.link}"
     print(link, file=sys.stderr, flush=True)
-    with dashboard, heard(dashboard.feed.note, *hears):
+    with dashboard, copy_lines(dashboard.feed.note, *hears):
         try:
             yield dashboard
         except Exception as error:

@@ -15,7 +15,6 @@ _TRUTH = {"true": True, "false": False, "1": True, "0": False}
 _SWITCHES = {"-f": "--fast", "-k": "--keepalive"}
 _TIMES = {"-o": "--timeout", "-m": "--start-time-multiple"}
 _LONGEST = 2**63 - 1
-_MOST_WORKERS = 1024
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -110,11 +109,11 @@ def normalised(args: Sequence[str]) -> list[str]:
 
 
 def _is_unit(word: str, *, of: str) -> bool:
-    from reactorl.lf.parse.time_units import UNITS
+    from reactorl.lf import TIME_UNITS
 
     # After a number that needs a unit, a word is taken for one, to report it.
     return of.isdecimal() and (
-        word in UNITS or (word.isalpha() and of.strip("0") != "")
+        word in TIME_UNITS or (word.isalpha() and of.strip("0") != "")
     )
 
 
@@ -130,8 +129,10 @@ def _truth(text: str) -> bool:
 
 
 def _count(text: str) -> int:
-    if not _is_number(text) or int(text) > _MOST_WORKERS:
-        msg = f"must be an integer from 0 to {_MOST_WORKERS}, got '{text}'"
+    from reactorl import MAX_WORKERS
+
+    if not _is_number(text) or int(text) > MAX_WORKERS:
+        msg = f"must be an integer from 0 to {MAX_WORKERS}, got '{text}'"
         raise argparse.ArgumentTypeError(msg)
     return int(text)
 
@@ -153,19 +154,19 @@ def _new_file(text: str) -> Path:
 
 def _time(text: str) -> int:
     from reactorl._util.suggestions import did_you_mean
-    from reactorl.lf.parse.time_units import UNITS
+    from reactorl.lf import TIME_UNITS
 
     written = text.strip()
     digits = written[: len(written) - len(written.lstrip("0123456789"))]
     unit = written[len(digits) :].strip()
     advice = "Write for example: 5 s"
     if _is_number(digits):
-        nanoseconds = int(digits) * UNITS.get(unit, 1)
-        if unit in UNITS or (unit == "" and nanoseconds == 0):
+        nanoseconds = int(digits) * TIME_UNITS.get(unit, 1)
+        if unit in TIME_UNITS or (unit == "" and nanoseconds == 0):
             if nanoseconds <= _LONGEST:
                 return nanoseconds
             advice = "The longest is 2^63 - 1 nanoseconds, 292 years."
         elif unit:
-            advice = did_you_mean(unit, UNITS) or advice
+            advice = did_you_mean(unit, TIME_UNITS) or advice
     msg = f"must be a time, got '{text}'. {advice}"
     raise argparse.ArgumentTypeError(msg)

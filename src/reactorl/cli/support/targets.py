@@ -15,9 +15,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reactorl import analyze
-from reactorl._decl.reactor import Reactor
-from reactorl._program.program import Program
+from reactorl import Program, Reactor, analyze
 from reactorl.errors import ReactorlError
 
 if TYPE_CHECKING:
@@ -173,7 +171,7 @@ def _only(module: ModuleType, text: str) -> Target:
 
 
 def _lf(path: Path) -> Target:
-    from reactorl.lf.loader import load
+    from reactorl.lf import load
 
     if not path.is_file():
         msg = f"file '{path}' does not exist"

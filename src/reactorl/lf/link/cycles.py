@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cycles among things that must not go round: imports, inheritance, containment."""
+"""Finds cycles of imports, inheritance and containment."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ N = TypeVar("N", bound=Hashable)
 E = TypeVar("E")
 
 _SHOWN = 8
-"""A longer cycle is shown by its first members: nobody reads a hundred names."""
+"""Of a longer cycle only this many nodes are stored and shown."""
 
 
 @dataclass(frozen=True)
 class Cycle(Generic[N, E]):
-    """A way that leads back to where it began.
+    """A cycle in a graph.
 
     Attributes:
-        nodes: Where it passes, in order; the last one leads to the first.
-        closing: The edge from the last one to the first.
-        length: How many nodes it has; ``nodes`` holds the first few only.
+        nodes: Its first few nodes, in order.
+        closing: The edge from the last node to the first.
+        length: The number of nodes.
     """
 
     nodes: tuple[N, ...]
@@ -32,7 +32,7 @@ class Cycle(Generic[N, E]):
     length: int
 
     def show(self, name: Callable[[N], str], arrow: str) -> str:
-        """Return the way round as text."""
+        """Return the cycle as text."""
         shown = [name(node) for node in self.nodes]
         if self.length > len(self.nodes):
             shown.append("...")
@@ -44,8 +44,8 @@ class Walk(Generic[N, E]):
     """A depth-first walk through a graph.
 
     Attributes:
-        order: All nodes, each after everything it leads to (save round a cycle).
-        cycles: One for each edge that closes a cycle, in the order they were met.
+        order: All nodes in post-order.
+        cycles: One for each edge that closes a cycle, in the order of the walk.
     """
 
     order: tuple[N, ...]
@@ -53,7 +53,7 @@ class Walk(Generic[N, E]):
 
 
 def walk(nodes: Iterable[N], edges: Callable[[N], Iterable[tuple[E, N]]]) -> Walk[N, E]:
-    """Walk a graph from ``nodes``, without recursion: it may be deep."""
+    """Walk a graph from ``nodes``; not recursive, because it may be deep."""
     order: list[N] = []
     cycles: list[Cycle[N, E]] = []
     done: set[N] = set()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of a program: the one asked for and, each once, whatever it imports."""
+"""Reads the files of a program: the root file and, once each, all imported files."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 
 def read_files(path: Path, report: Report) -> list[FileUnit]:
-    """Return a file and all it imports, in the order they are met; [] if unreadable.
+    """Return a file and its imports, in the order of reading; [] if it is unreadable.
 
-    Each file's ``own`` and ``names`` are filled.
+    ``own`` and ``names`` of each file are complete.
     """
     from reactorl.lf.parse.parser import parse
 
@@ -39,7 +39,7 @@ def read_files(path: Path, report: Report) -> list[FileUnit]:
 
 
 class Loader:
-    """Files that were read so far, and those whose imports are still to be followed."""
+    """Reads files and follows their imports."""
 
     def __init__(self, report: Report, parse: Parse) -> None:
         self.units: list[FileUnit] = []
@@ -48,18 +48,18 @@ class Loader:
         self._by_real_path: dict[str, FileUnit | Diagnostic] = {}
 
     def load_root(self, path: Path) -> None:
-        """Read the file that was asked for."""
+        """Read the root file."""
         found = self._load(path)
         if isinstance(found, Diagnostic):
             self._report.add(found)
 
     def follow_imports(self) -> None:
-        """Read all that the files read so far import, and link the names."""
-        for unit in self.units:  # grows meanwhile
+        """Read all imported files and link the imported names."""
+        for unit in self.units:  # grows during the loop
             for clause in unit.tree.imports:
                 self._follow(unit, clause)
         if self.units:
-            self._refuse_cycles()
+            self._report_cycles()
 
     def _load(self, path: Path) -> FileUnit | Diagnostic:
         real = real_path(path)
@@ -68,7 +68,7 @@ class Loader:
         return self._by_real_path[real]
 
     def _read(self, path: Path) -> FileUnit | Diagnostic:
-        self._report.meet(path)
+        self._report.add_file(path)
         source = read_source(path)
         if isinstance(source, Diagnostic):
             return source
@@ -76,15 +76,15 @@ class Loader:
         tree = self._parse(source, found)
         target = tree.target
         if target is not None and target.name.text != "Python":
-            return _other_target(source, target.name)  # all else would be noise
+            return _other_target(source, target.name)  # its other errors are irrelevant
         for diagnostic in found.diagnostics:
             self._report.add(diagnostic)
-        told = [span_of(d) for d in found.diagnostics if d.severity is Severity.ERROR]
-        unit = FileUnit(source, tree, told=frozenset(filter(None, told)))
+        spans = [span_of(d) for d in found.diagnostics if d.severity is Severity.ERROR]
+        unit = FileUnit(source, tree, reported=frozenset(filter(None, spans)))
         for reactor in tree.reactors:
             name = reactor.name.text if reactor.name else source.path.stem
             unit.own.append(ClassUnit(name, reactor, unit))
-        _mark_damage(unit, sorted(span.start for span in unit.told))
+        _mark_damage(unit, sorted(span.start for span in unit.reported))
         for declared in unit.own:
             unit.names.setdefault(declared.name, declared)
         self.units.append(unit)
@@ -110,7 +110,7 @@ class Loader:
         if file is not None:
             paths = packages.package_files(unit.source.path, package, file)
             if not paths:
-                what = f"no package '{package}' has a file '{file}'"
+                what = f"no package '{package}' with a file '{file}'"
                 self._package_missing(unit, clause, package, what)
                 return
             found = self._load(paths[0])
@@ -150,11 +150,11 @@ class Loader:
     ) -> None:
         places = [
             str(place / package / "src" / "lib")
-            for place in packages.search_places(unit.source.path)
+            for place in packages.search_directories(unit.source.path)
         ]
         advice = (
-            f"Looked in {', '.join(short(place) for place in places)}. More places can "
-            f"be given in the environment variable {packages.VARIABLE}."
+            f"Looked in {', '.join(short(place) for place in places)}. Add directories "
+            f"with the environment variable {packages.VARIABLE}."
         )
         self._report.error(unit.source, clause.origin.span, what, advice)
         unit.lost.update((n.alias or n.name).text for n in clause.names)
@@ -171,7 +171,7 @@ class Loader:
                 unit.imports.append((clause, found))
             return True
         unit.lost.update((n.alias or n.name).text for n in clause.names)
-        if found.code != UNOPENED:  # the mistake is inside the file
+        if found.code != UNOPENED:  # the error is in that file
             self._report.add(found)
         else:
             what = f"cannot import from {origin}: {found.what}"
@@ -203,9 +203,7 @@ class Loader:
             self._report.error(unit.source, local.span, what, "Remove one of the two.")
         else:
             where = "imported" if present.file is not unit else "declared in this file"
-            what = (
-                f"the name '{local.text}' is taken: a reactor of that name is {where}"
-            )
+            what = f"another reactor named '{local.text}' is {where}"
             advice = (
                 f"Write '{wanted.text} as OtherName' to import it under another name."
             )
@@ -219,19 +217,19 @@ class Loader:
         files: list[FileUnit],
     ) -> None:
         if not all(file.is_whole for file in files):
-            return  # it may well be in the part that did not parse
+            return  # it may be in the part that did not parse
         origin = clause.origin.text
         origin = f"<{origin}>" if isinstance(clause.origin, syntax.Package) else origin
         classes = [c for file in files for c in file.own]
         if any(c.name == wanted.text for c in classes):
             what = f"'{wanted.text}' is the main reactor of {origin}"
-            advice = "Only other reactors can be imported."
+            advice = "A main reactor cannot be imported."
         else:
             what = f"{origin} has no reactor '{wanted.text}'"
             advice = nearest(wanted.text, [c.name for c in classes if not c.tree.kind])
         self._report.error(unit.source, wanted.span, what, advice)
 
-    def _refuse_cycles(self) -> None:
+    def _report_cycles(self) -> None:
         found = walk(
             self.units[:1], lambda u: [((u, c), other) for c, other in u.imports]
         )
@@ -242,12 +240,12 @@ class Loader:
             else:
                 way = cycle.show(lambda u: short(str(u.source.path)), " -> ")
                 what = f"files import each other: {way}"
-                advice = "Move what they share to a file of its own."
+                advice = "Move the shared reactors to a separate file."
             self._report.error(unit.source, clause.origin.span, what, advice)
 
 
 def _mark_damage(unit: FileUnit, places: list[int]) -> None:
-    """Mark the classes in which something did not parse; outside of them, the file."""
+    """Mark the classes with syntax errors, and the file if there are others."""
     if not places:
         return
     inside = 0
@@ -261,37 +259,37 @@ def _mark_damage(unit: FileUnit, places: list[int]) -> None:
 
 def _other_target(source: Source, name: syntax.Name) -> Diagnostic:
     if name.text.casefold() == "python":
-        what, advice = f"there is no target '{name.text}'", "Write 'target Python'."
+        what, advice = f"unknown target '{name.text}'", "Write 'target Python'."
     else:
         what = f"target '{name.text}' is not supported"
-        advice = "Only the Python target can be run: write 'target Python'."
+        advice = "Only the Python target is supported: write 'target Python'."
     return Diagnostic(what, position(source, name.span), advice)
 
 
 def beside(file: Path, text: str) -> Path:
-    """Return the path that ``text`` means in a file: relative to its directory."""
+    """Return the path of ``text`` relative to the directory of a file."""
     joined = file.parent / text
     plain = Path(os.path.normpath(joined))
-    # "a/../b" is "b" unless "a" is a link to a directory elsewhere.
+    # "a/../b" is "b" unless "a" is a symbolic link.
     return plain if real_path(plain) == real_path(joined) else joined
 
 
 def real_path(path: Path) -> str:
-    """Return a path without links, by which a file is told from others."""
+    """Return a path without symbolic links, which identifies a file."""
     try:
         return os.path.realpath(path)
-    except (OSError, ValueError):  # it is none, as whoever opens it will find out
+    except (OSError, ValueError):  # an invalid path: opening it fails later
         return str(path)
 
 
 def short(path: str) -> str:
-    """Return a path as a reader wants it: relative to where they are, if inside."""
+    """Return a path relative to the working directory if it is below that."""
     relative = os.path.relpath(path)
     return path if relative.startswith("..") else relative
 
 
 def string_value(string: syntax.String) -> str:
-    """Return what a string says: without its quotes, escapes of quotes undone."""
+    """Return the value of a string: without quotes, escaped quotes replaced."""
     text = string.text
     quotes = 3 if text.startswith('"""') and len(text) >= 6 else 1
     return text[quotes:-quotes].replace('\\"', '"').replace("\\\\", "\\")

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where packages are: ``import R from <pkg/File.lf>``.
+"""Search for packages: ``import R from <pkg/File.lf>``.
 
-A package is a directory with LF files in ``src/lib``. It is looked for in the
-project's ``build/lfc_include`` and ``lf-packages``, then in each directory that the
-environment variable ``LF_PACKAGES`` names.
+A package is a directory with LF files in ``src/lib``. It is searched for in the
+project's ``build/lfc_include`` and ``lf-packages``, then in each directory of the
+environment variable ``LF_PACKAGES``.
 """
 
-# Names come from sources and may be anything. ``os.path`` answers no for what cannot be
-# a path, where ``Path`` raises.
+# Names come from source files and may be invalid paths, for which ``os.path`` returns
+# False and ``Path`` raises.
 # ruff: noqa: PTH112, PTH113
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def project_root(path: Path) -> Path:
     return file.parent
 
 
-def search_places(path: Path) -> list[Path]:
-    """Return where packages for a file's imports may be, in order."""
+def search_directories(path: Path) -> list[Path]:
+    """Return the directories that are searched for the packages of a file, in order."""
     root = project_root(path)
     listed = os.environ.get(VARIABLE, "").split(os.pathsep)
     return [
@@ -49,14 +49,14 @@ def split(text: str) -> tuple[str, str | None]:
 
 
 def package_files(path: Path, package: str, file: str) -> list[Path]:
-    """Return every ``file`` that the packages of that name have, best place first."""
-    places = [place / package / "src" / "lib" for place in search_places(path)]
+    """Return the paths of ``file`` in all packages of that name, in search order."""
+    places = [place / package / "src" / "lib" for place in search_directories(path)]
     return [place / file for place in places if os.path.isfile(place / file)]
 
 
 def package_directory(path: Path, package: str) -> Path | None:
-    """Return the first place that has a package, as the directory of its files."""
-    for place in search_places(path):
+    """Return the directory of a package's files, first in search order."""
+    for place in search_directories(path):
         directory = place / package / "src" / "lib"
         if os.path.isdir(directory):
             return directory
@@ -64,7 +64,7 @@ def package_directory(path: Path, package: str) -> Path | None:
 
 
 def files_for(directory: Path, class_name: str) -> list[Path]:
-    """Return the files of a package to look for a class in, likeliest first."""
+    """Return the files of a package that may declare a class, likeliest first."""
     first = directory / f"{class_name}.lf"
     others = sorted(p for p in directory.glob("*.lf") if p != first)
     return [first, *others] if os.path.isfile(first) else others

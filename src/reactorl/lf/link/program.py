@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files and reactor classes of an LF program, every name followed to what it means."""
+"""The linked program: files and reactor classes, with all names resolved."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class FileUnit:
     """A file that was read.
 
     Attributes:
-        names: The classes that can be named in it: its own and the imported ones,
-            these under their alias.
-        own: Its own classes, in textual order, the main one included.
-        imports: The files that it imports from, each with the import that says so.
-        lost: Names that an import should have given and did not: reported already.
-        told: Where the parser found something wrong: more words would be too many.
-        is_whole: Whether all its classes are there. What is missing from a file that
-            could not be parsed is not worth a message.
+        names: The classes that are visible in it: its own and, under their alias, the
+            imported ones.
+        own: Its own classes, in textual order, including the main reactor.
+        imports: The files that it imports from, each with its import statement.
+        lost: Names that could not be imported, which has been reported.
+        reported: Spans of syntax errors; rules report nothing there.
+        is_whole: Whether all its classes were parsed. Otherwise a missing class is
+            not reported.
     """
 
     source: Source
@@ -38,13 +38,13 @@ class FileUnit:
         default_factory=list, repr=False
     )
     lost: set[str] = field(default_factory=set)
-    told: frozenset[Span] = field(default=frozenset(), repr=False)
+    reported: frozenset[Span] = field(default=frozenset(), repr=False)
     is_whole: bool = True
 
 
 @dataclass(eq=False)
 class Part:
-    """A member of a class: the class that says it, and the mode it stands in."""
+    """A member of a class: the class that declares it, and its mode."""
 
     owner: ClassUnit
     member: syntax.Member
@@ -56,13 +56,12 @@ class ClassUnit:
     """A reactor class.
 
     Attributes:
-        name: Its name; an unnamed main reactor is called like its file.
-        bases: What it extends directly.
-        lineage: All it is made of: deepest base first, left to right, each once,
-            itself last.
+        name: Its name; an unnamed main reactor has the name of its file.
+        bases: The classes that it extends directly.
+        lineage: All base classes, deepest first, left to right, each once, and itself.
         children: Classes of the contained reactors that it declares itself.
-        is_damaged: Whether parts of it may be missing, as has been reported: it did
-            not parse, or extends something unknown.
+        is_damaged: Whether members may be missing because of a reported error: it did
+            not parse, or extends an unknown class.
     """
 
     name: str
@@ -75,11 +74,11 @@ class ClassUnit:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all it consists of is known, so that a missing name is missing."""
+        """Whether all members are known, so that an unknown name is an error."""
         return not any(unit.is_damaged for unit in self.lineage)
 
     def own_parts(self) -> Iterator[Part]:
-        """Yield what the class itself says, in textual order, content of modes too."""
+        """Yield the class's own members in textual order, including those of modes."""
         from reactorl.lf.parse import syntax
 
         for member in self.tree.members:
@@ -89,7 +88,7 @@ class ClassUnit:
                     yield Part(self, inner, member)
 
     def parts(self) -> Iterator[Part]:
-        """Yield everything that instances consist of, bases first."""
+        """Yield all members of instances, those of bases first."""
         for unit in self.lineage:
             yield from unit.own_parts()
 
@@ -107,13 +106,13 @@ class ClassUnit:
 
 @dataclass(eq=False)
 class LinkedProgram:
-    """A file and everything it imports.
+    """A file and everything it imports, linked.
 
     Attributes:
-        root: The file that was asked for.
-        files: All files, in the order they were met, ``root`` first.
+        root: The file that was loaded.
+        files: All files in the order of reading, ``root`` first.
         main: The main or federated reactor of ``root``, if it has one.
-        properties: What the target line and main's attributes say.
+        properties: Target properties, with attributes of the main reactor applied.
     """
 
     root: FileUnit
@@ -122,7 +121,7 @@ class LinkedProgram:
     properties: Properties
 
     def source_directory(self) -> Path:
-        """Return the directory of the file that was asked for."""
+        """Return the directory of the root file."""
         return self.root.source.path.resolve().parent
 
     def package_directory(self) -> Path:

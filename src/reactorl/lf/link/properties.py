@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Target properties: what they mean here, and which mean nothing here."""
+"""Target properties: their values, and warnings for those without effect."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Properties:
-    """What the target line says about a run; None where it is silent.
+    """Target properties that affect a run; None if not given.
 
     Attributes:
         timeout: Nanoseconds.
-        workers: How many; 1 for ``single-threaded``; None also for ``workers: 0``.
+        workers: The number; 1 for ``single-threaded``; None also for ``workers: 0``.
         logging: ``error``, ``warn``, ``info``, ``log`` or ``debug``.
         tracing: The trace file's name without its suffix, or None.
-        files: Existing files and directories that bodies want to import.
+        files: Existing files and directories that bodies import.
         coordination: ``centralized`` or ``decentralized``.
     """
 
@@ -54,10 +54,10 @@ class Properties:
 def read_properties(
     files: list[FileUnit], main: ClassUnit | None, report: Report
 ) -> Properties:
-    """Return what the target lines say, and the attributes of the main reactor.
+    """Return the target properties, with attributes of the main reactor applied.
 
-    The file that was asked for decides; of what it imports only ``files`` counts.
-    An attribute counts more than the target line: it stands closer to the reactor.
+    The properties of the root file count; of imported files only ``files`` is used.
+    Attributes of the main reactor override target properties.
     """
     found = Properties()
     wanted: list[Path] = []
@@ -67,14 +67,14 @@ def read_properties(
             wanted += _existing(file, table["files"], report)
         if n == 0:
             found = _interpret(table, file.source.path.stem)
-            _refuse_contradictions(file, table, main, report)
+            _report_contradictions(file, table, main, report)
     if main is not None:
         found = _with_attributes(found, main)
     return replace(found, files=tuple(dict.fromkeys(wanted)))
 
 
 def _checked(file: FileUnit, report: Report) -> dict[str, syntax.Item]:
-    """Return the properties of a file that are known and have a proper value."""
+    """Return the properties of a file that are known and have a valid value."""
     target = file.tree.target
     if target is None or target.properties is None or target.name.text != "Python":
         return {}
@@ -92,7 +92,7 @@ def _checked_table(
     for entry in table.entries:
         key = entry.key.strip('"')
         if not parent and key in RENAMED:
-            what = f"target property '{key}' is an old word for '{RENAMED[key]}'"
+            what = f"target property '{key}' was renamed to '{RENAMED[key]}'"
             report.warning(
                 file.source, entry.key_span, what, f"Write '{RENAMED[key]}'."
             )
@@ -104,15 +104,15 @@ def _checked_table(
             what = f"'{key}' is given twice"
             report.error(file.source, entry.key_span, what, "Remove one of the two.")
         elif not kind.accepts(entry.value):
-            what = f"'{key}' needs {kind.words}"
+            what = f"'{key}' must be {kind.words}"
             report.error(file.source, entry.value.span, what)
         else:
             found[key] = entry.value
             if kind.keys is not None and isinstance(entry.value, syntax.Dict):
                 _checked_table(file, entry.value, kind.keys, key, report)
             if key == "protobufs":
-                what = "nothing is generated from 'protobufs' here"
-                advice = "Run protoc yourself and import the module it makes."
+                what = "target property 'protobufs' has no effect"
+                advice = "Run protoc and import the generated module."
                 report.warning(file.source, entry.span, what, advice)
     return found
 
@@ -126,7 +126,7 @@ def _warn_unknown(
     report: Report,
 ) -> None:
     if not parent and key in OLD:
-        what = f"target property '{key}' is an old word and has no effect"
+        what = f"target property '{key}' is obsolete and has no effect"
         advice = f"Write '{OLD[key]}'."
     elif not parent and key in OTHERS:
         what = f"target property '{key}' belongs to another target and has no effect"
@@ -135,7 +135,7 @@ def _warn_unknown(
         what = f"unknown target property '{key}'; it has no effect"
         advice = nearest(key, kinds)
     else:
-        what = f"'{parent}' has no '{key}'; it has no effect"
+        what = f"unknown key '{key}' of '{parent}'; it has no effect"
         advice = nearest(key, kinds)
     report.warning(file.source, entry.key_span, what, advice)
 
@@ -186,16 +186,16 @@ def _existing(file: FileUnit, item: syntax.Item, report: Report) -> list[Path]:
     for each in items:
         text = word(each) or ""
         path = beside(file.source.path, text)
-        if os.path.exists(path):  # noqa: PTH110 (answers no for what is no path)
+        if os.path.exists(path):  # noqa: PTH110 (False for an invalid path)
             found.append(path.resolve())
         else:
-            what = f"there is no file or directory '{text}'"
-            advice = "Paths in 'files' are relative to the .lf file that states them."
+            what = f"no such file or directory: '{text}'"
+            advice = "Paths in 'files' are relative to the .lf file."
             report.error(file.source, each.span, what, advice)
     return found
 
 
-def _refuse_contradictions(
+def _report_contradictions(
     file: FileUnit,
     table: dict[str, syntax.Item],
     main: ClassUnit | None,
@@ -218,9 +218,9 @@ def _refuse_contradictions(
 
 
 def _with_attributes(found: Properties, main: ClassUnit) -> Properties:
-    """Return the properties as changed by ``@timeout``, ``@fast`` and so on of main.
+    """Return the properties with ``@timeout``, ``@fast`` etc. of main applied.
 
-    Values of a wrong kind are left out: the rule about attributes reports them.
+    Values of the wrong kind are ignored; the rule for attributes reports them.
     """
     for attribute in main.tree.attributes:
         args = attribute.args or ()

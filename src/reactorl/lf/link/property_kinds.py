@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kinds of values that target properties take, and which property takes which."""
+"""All target properties and the kinds of their values."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Kind:
-    """What a property's value must be.
+    """The kind of a property's value.
 
     Attributes:
-        words: That in words, to end "'timeout' needs ...".
-        accepts: Whether a value is one.
-        keys: What a table may contain; None if anything goes.
+        words: Its name in messages: "'timeout' must be ...".
+        accepts: Returns whether a value is of this kind.
+        keys: The keys of a table; None if it may have any.
     """
 
     words: str
@@ -28,7 +28,7 @@ class Kind:
     keys: dict[str, Kind] | None = field(default=None)
 
     def __or__(self, other: Kind) -> Kind:
-        """Return a kind that takes either."""
+        """Return the union of two kinds."""
         return Kind(
             f"{self.words}, or {other.words}",
             lambda item: self.accepts(item) or other.accepts(item),
@@ -46,7 +46,7 @@ def word(item: syntax.Item) -> str | None:
 
 
 def whole(item: syntax.Item) -> int | None:
-    """Return the value of a whole number; None for anything else."""
+    """Return the value of an integer; None for anything else."""
     if isinstance(item, syntax.Number):
         try:
             return int(item.text)
@@ -67,7 +67,7 @@ def _is_count(item: syntax.Item) -> bool:
 
 
 def choice(*words: str) -> Kind:
-    """Return the kind of one word out of several, in upper or lower case."""
+    """Return the kind of one word out of several, ignoring case."""
     folded = {w.casefold() for w in words}
 
     def accepts(item: syntax.Item) -> bool:
@@ -80,7 +80,7 @@ def choice(*words: str) -> Kind:
 
 
 def table(**keys: Kind) -> Kind:
-    """Return the kind of a table with these keys; a ``_`` stands for a dash."""
+    """Return the kind of a table with these keys; ``_`` is a dash."""
     named = {key.replace("_", "-"): kind for key, kind in keys.items()}
     words = f"a table such as '{{{next(iter(named), 'key')}: ...}}'"
     return Kind(words, lambda item: isinstance(item, syntax.Dict), named or None)
@@ -88,7 +88,7 @@ def table(**keys: Kind) -> Kind:
 
 TRUTH = Kind("true or false", lambda item: isinstance(item, syntax.Bool))
 TIME = Kind("a time such as '5 s'", _is_time)
-COUNT = Kind("a whole number from 0", _is_count)
+COUNT = Kind("an integer of at least 0", _is_count)
 TEXT = Kind("a string", lambda item: word(item) is not None)
 VERSION = Kind(
     "a version such as '3.11'",
@@ -115,7 +115,7 @@ _CLOCK_SYNC_OPTIONS = table(
 )
 
 KINDS: Final[dict[str, Kind]] = {
-    # What a run here obeys.
+    # Properties that affect a run.
     "timeout": TIME,
     "fast": TRUTH,
     "keepalive": TRUTH,
@@ -124,7 +124,7 @@ KINDS: Final[dict[str, Kind]] = {
     "single-threaded": TRUTH,
     "files": TEXTS,
     "tracing": TRUTH | table(trace_file_name=TEXT),
-    # What says how a federation is coordinated.
+    # Coordination of federations.
     "coordination": choice("centralized", "decentralized"),
     "coordination-options": table(advance_message_interval=TIME),
     "clock-sync": choice("off", "init", "initial", "on"),
@@ -132,12 +132,12 @@ KINDS: Final[dict[str, Kind]] = {
     "auth": TRUTH,
     "comm-type": choice("TCP", "SST"),
     "DNET": TRUTH,
-    # What says how to schedule: the result is the same for each.
+    # Scheduling, which does not affect the result.
     "scheduler": Kind(
         "one of NP, GEDF_NP, adaptive",
         (choice("NP", "GEDF_NP", "adaptive", "GEDF_NP_CI", "PEDF_NP") | TABLE).accepts,
     ),
-    # What says how to build: there is nothing to build.
+    # Build options, without effect: nothing is built.
     "docker": TRUTH
     | table(
         rti_image=TEXT,
@@ -173,13 +173,13 @@ KINDS: Final[dict[str, Kind]] = {
 """Every property of the Python target."""
 
 RENAMED: Final[dict[str, str]] = {"threads": "workers"}
-"""What some properties were called once and are called now; the value is the same."""
+"""Old and new names of properties with the same values."""
 
 OLD: Final[dict[str, str]] = {
     "threading": "single-threaded",
     "flags": "compile-definitions",
 }
-"""Properties of old, and which one to use now, with another value."""
+"""Obsolete properties, and the property to use instead, with other values."""
 
 OTHERS: Final = frozenset(
     {
@@ -193,4 +193,4 @@ OTHERS: Final = frozenset(
         "single-file-project",
     }
 )
-"""Properties of LF's other targets."""
+"""Properties of other LF targets."""

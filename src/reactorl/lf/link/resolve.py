@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a file to a linked: imports followed, classes linked, everything checked."""
+"""Links a program: follows imports, resolves classes, and checks all rules."""
 
 from __future__ import annotations
 
@@ -21,16 +21,15 @@ if TYPE_CHECKING:
 
 
 def resolve(path: Path, report: Report) -> LinkedProgram | None:
-    """Read a file and all it imports; note everything that is wrong with them.
+    """Return the linked program of a file and its imports.
 
     Args:
-        path: The file that was asked for.
+        path: The root file.
         report: Receives all diagnostics.
 
     Returns:
-        The linked; its parts that were wrong are left out where they had to be, so
-        it is fit to run only if the report has no error. None if there is nothing
-        to talk about: the file cannot be read, or no reactor could be parsed.
+        The linked program; it can be run only if the report has no error. None if the
+        file could not be read, or no reactor could be parsed.
     """
     files = read_files(path, report)
     if not files:
@@ -42,7 +41,7 @@ def resolve(path: Path, report: Report) -> LinkedProgram | None:
     _linearise(classes, report)
     for unit in classes:
         _link_children(unit, report)
-    _refuse_containment(classes, report)
+    _report_containment(classes, report)
     main = next((u for u in files[0].own if u.tree.kind), None)
     properties = read_properties(files, main, report)
     linked = LinkedProgram(files[0], files, main, properties)
@@ -55,11 +54,11 @@ def _find_class(file: FileUnit, name: syntax.Name, report: Report) -> ClassUnit 
     if found is not None and found.tree.kind:
         kind = found.tree.kind
         what = f"'{name.text}' is the {kind} reactor and cannot be part of another"
-        advice = f"Move what both need to a reactor that is not {kind}."
+        advice = f"Move the shared members to a reactor that is not {kind}."
         report.error(file.source, name.span, what, advice)
         return None
     if found is None and name.text not in file.lost and file.is_whole:
-        what = f"there is no reactor '{name.text}'"
+        what = f"unknown reactor '{name.text}'"
         known = [n for n, unit in file.names.items() if not unit.tree.kind]
         advice = nearest(name.text, known) or "Declare or import it."
         report.error(file.source, name.span, what, advice)
@@ -81,7 +80,7 @@ def _link_bases(unit: ClassUnit, report: Report) -> None:
 
 
 def _linearise(classes: list[ClassUnit], report: Report) -> None:
-    """Give every class its lineage; bases that lead back to it are cut off."""
+    """Set the lineage of every class; cyclic bases are reported and removed."""
     found = walk(classes, lambda u: [((u, base), base) for base in u.bases])
     for cycle in found.cycles:
         unit, base = cycle.closing
@@ -90,7 +89,7 @@ def _linearise(classes: list[ClassUnit], report: Report) -> None:
             what = f"reactor {unit.name} extends itself"
         else:
             way = cycle.show(lambda u: u.name, " extends ")
-            what = f"reactors extend each other: {way}"
+            what = f"inheritance is cyclic: {way}"
         report.error(unit.file.source, name.span, what, "Remove one 'extends'.")
         unit.bases = tuple(b for b in unit.bases if b is not base)
         unit.is_damaged = True
@@ -107,7 +106,7 @@ def _link_children(unit: ClassUnit, report: Report) -> None:
                 unit.children.setdefault(part.member.name.text, found)
 
 
-def _refuse_containment(classes: list[ClassUnit], report: Report) -> None:
+def _report_containment(classes: list[ClassUnit], report: Report) -> None:
     def contained(unit: ClassUnit) -> list[tuple[tuple[ClassUnit, str], ClassUnit]]:
         return [
             ((ancestor, name), child)
@@ -127,6 +126,6 @@ def _refuse_containment(classes: list[ClassUnit], report: Report) -> None:
             what = f"reactor {cycle.nodes[0].name} contains itself"
         else:
             way = cycle.show(lambda u: u.name, " contains ")
-            what = f"reactors contain each other without end: {way}"
-        advice = "Nothing could be built from this; remove one of the instances."
+            what = f"containment is cyclic: {way}"
+        advice = "Remove one of the instances; the hierarchy would be infinite."
         report.error(unit.file.source, instance.class_name.span, what, advice)

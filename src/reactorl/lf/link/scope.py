@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of a reactor class and what they stand for, its bases' names included.
+"""Scopes: the names of a reactor class, including those of its bases.
 
-There are two places to look a name up. Signatures and connections name ports,
-actions, timers, watchdogs, modes and contained reactors; bodies reach parameters,
-state and methods through ``self``. The same name may stand in both.
+There are two namespaces. Signatures and connections refer to ports, actions, timers,
+watchdogs, modes and contained reactors; bodies access parameters, state and methods
+through ``self``. A name may occur in both.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SymbolKind: TypeAlias = Literal[
 
 @dataclass(frozen=True)
 class Symbol:
-    """Something with a name.
+    """A named declaration.
 
     Attributes:
         owner: The class that declares it.
@@ -52,14 +52,14 @@ class Symbol:
 
 
 class Scope:
-    """What names mean in a class.
+    """The namespaces of a class.
 
     Attributes:
-        declared: What signatures and connections can name. Where a name is declared
-            twice, the first one counts.
-        attributes: What bodies reach through ``self``; a derived class's word counts
-            more than that of its base.
-        is_whole: Whether all names are known, so that a missing one is a mistake.
+        declared: Names for signatures and connections. If a name is declared twice, the
+            first declaration counts.
+        attributes: Names that bodies access through ``self``. If a name is declared
+            again in a derived class, that declaration counts.
+        is_whole: Whether all names are known, so that an unknown name is an error.
     """
 
     def __init__(self, unit: ClassUnit) -> None:
@@ -89,12 +89,12 @@ class Scope:
         return symbol.node if symbol and isinstance(symbol.node, syntax.Port) else None
 
     def names(self, *kinds: SymbolKind) -> list[str]:
-        """Return the names of everything of some kinds."""
+        """Return the names of all symbols of these kinds."""
         return [n for n, s in self.declared.items() if s.kind in kinds]
 
 
 class Scopes:
-    """The scope of every class, made when it is first asked for."""
+    """The scope of every class, created on first use."""
 
     def __init__(self) -> None:
         self._made: dict[ClassUnit, Scope] = {}
@@ -112,7 +112,7 @@ class Scopes:
 
 
 def symbols_of(unit: ClassUnit) -> list[Symbol]:
-    """Return everything with a name that a class declares itself, in textual order."""
+    """Return a class's own symbols, in textual order."""
     found = [Symbol("parameter", p.name, p, unit) for p in unit.tree.params]
     for part in unit.own_parts():
         symbol = _symbol(part)
@@ -122,7 +122,7 @@ def symbols_of(unit: ClassUnit) -> list[Symbol]:
 
 
 def is_attribute(symbol: Symbol) -> bool:
-    """Return whether bodies reach it through ``self``."""
+    """Return whether bodies access it through ``self``."""
     return symbol.kind in ("state variable", "method", "parameter")
 
 

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a code block ends: the first ``=}`` that Python would not see in a string.
+"""Finds the end of a code block: the first ``=}`` that is not in a Python string.
 
-``f"{x=}"`` holds the closing mark, so the inside is read by Python's rules for strings
-and comments. Three decisions go beyond them:
+``f"{x=}"`` contains the closing delimiter, so the block is scanned by Python's rules
+for strings and comments, with three additions:
 
-- A string that does not end is none. ``'`` and ``"`` end on their line, so a lone
-  quote costs one line at most.
-- In a comment ``=}`` ends the block if it reads like an end: nothing but LF's words
-  follow on its line, and no ``{`` of the same comment asks for it. So
-  ``{= x() # why =}`` is a block and ``# print(f"{x=}")`` is a comment.
-- No Python has ``{=`` outside of strings and comments. Where one comes, the block was
-  left open, and it ends before the lines of LF that lead there.
+- A quote without a matching one does not start a string. ``'`` and ``"`` strings end on
+  their line, so a lone quote affects at most one line.
+- In a comment ``=}`` ends the block if only LF keywords follow on the line and no ``{``
+  of the same comment matches it. So ``{= x() # why =}`` is a block and
+  ``# print(f"{x=}")`` is a comment.
+- ``{=`` is not valid Python outside of strings and comments. If one occurs, the block
+  was not closed, and it ends before the preceding lines of LF.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from reactorl.lf.parse.keywords import CLASS_WORDS, KEYWORDS, MEMBER_WORDS
 
 
 class Block(NamedTuple):
-    """A code block: where its text ends, and where the block ends.
+    """A code block: the end of its text, and the end including ``=}``.
 
-    ``closed`` is false if no ``=}`` belongs to it; then the two ends are the same.
+    ``closed`` is false if it has no ``=}``; then both ends are equal.
     """
 
     text_end: int
@@ -37,7 +37,7 @@ _STOP: Final = re.compile(
     r"""(?:(?<!\w)([A-Za-z]{1,2}))?(\"\"\"|\'\'\'|"|\')|\#[^\n]*|=\}|\{="""
 )
 _BRACES: Final = re.compile(_STOP.pattern + r"|[{}]")
-# What remains of a string after its opening quotes, up to and with the closing ones.
+# The rest of a string after its opening quotes, including the closing ones.
 _REST: Final = {
     '"': re.compile(r'(?:[^"\\\n]++|\\.)*+"', re.DOTALL),
     "'": re.compile(r"(?:[^'\\\n]++|\\.)*+'", re.DOTALL),
@@ -54,7 +54,7 @@ _LITERAL_STOP: Final = {
     '"""': re.compile(r'\\[^{}]|\{\{?|\}\}?|"""', re.DOTALL),
 }
 _COMMENT_END: Final = re.compile(r"\{[^{}]*=\}|=\}")
-# What may stand behind a block; in a width it is a term, and more may be added.
+# What may follow a block; in a width it is a term, and ``+`` may follow.
 _AFTER_END: Final = re.compile(r"[ \t\r]*(?:(\w+)|$|[;,)\]}@#]|//|/\*|\+[ \t]*[\w{])")
 _LF_LINE: Final = re.compile(
     r"""[ \t]*(?:
@@ -72,18 +72,18 @@ _LF_WORDS: Final = (MEMBER_WORDS | CLASS_WORDS | {"reset"}) - {"import"}
 class CodeScanner:
     """Finds the ends of the code blocks of one text.
 
-    It remembers where strings failed to end, so that the time for all blocks of a
-    text together is proportional to its length.
+    It stores where strings did not end, so that the time for all blocks of a text is
+    linear in its length.
     """
 
     def __init__(self, text: str) -> None:
         self._text = text
-        # Up to where quotes of a kind, and nested strings in fields, lead nowhere.
+        # Up to where quotes of a kind, and f-strings, are known not to be closed.
         self._lone_until = dict.fromkeys(_REST, -1)
         self._plain_until = -1
 
     def block(self, start: int) -> Block:
-        """Return the block whose ``{=`` stands at ``start``."""
+        """Return the block whose ``{=`` is at ``start``."""
         text = self._text
         at = start + 2
         while match := _STOP.search(text, at):
@@ -104,9 +104,9 @@ class CodeScanner:
         return Block(end, end, closed=False)
 
     def braces(self, start: int) -> Block:
-        """Return the block that stands in plain braces, the first at ``start``.
+        """Return the block in plain braces that opens at ``start``.
 
-        It ends with the brace that answers the first one, or with a ``=}``.
+        It ends with the matching brace, or with a ``=}``.
         """
         text = self._text
         depth = 0
@@ -136,7 +136,7 @@ class CodeScanner:
         return -1
 
     def _after_string(self, match: re.Match[str]) -> int:
-        """Return where the string ends that begins at a match, or its quote does."""
+        """Return the end of the string that begins at a match, else of its quote."""
         prefix, quote = (match[1] or "").lower(), match[2]
         if prefix in _FORMATTED and match.start() >= self._plain_until:
             end = self._formatted(match.end(), quote)
@@ -158,13 +158,13 @@ class CodeScanner:
         return at
 
     def _formatted(self, at: int, quote: str) -> int:
-        """Return where an f-string ends by the rules of Python 3.12; -1 if it does not.
+        """Return the end of an f-string by the rules of Python 3.12; -1 if it has none.
 
-        Older rules allow less: whatever ends by them ends here at the same place.
+        A string that is valid by older rules ends at the same position.
         """
         text = self._text
-        # What is open: quotes of strings, "{" of fields, ":" of format
-        # specifications, and brackets inside fields.
+        # The stack of open delimiters: quotes of strings, "{" of fields, ":" of
+        # format specifications, and brackets inside fields.
         open_: list[str] = [quote]
         quotes = [quote]
         while open_:
@@ -203,7 +203,7 @@ class CodeScanner:
             elif stop in "([{":
                 open_.append(stop)
             elif stop in ")]}":
-                # A field's brace and a bracket's look alike; both only close.
+                # Closes a field or a bracket inside one; both just pop.
                 open_.pop()
             elif stop == ":" and inside == "{" and self._is_field(open_):
                 open_.append(":")
@@ -214,7 +214,7 @@ class CodeScanner:
         return len(open_) > 1 and (open_[-2] in _REST or open_[-2] == ":")
 
     def _first_lf_line(self, start: int, end: int) -> int:
-        """Return where the lines of LF begin that lead to ``end``; ``end`` if none."""
+        """Return where the lines of LF before ``end`` begin; ``end`` if none."""
         text = self._text
         found = end
         while True:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The words of LF: those that cannot be names.
+"""Keywords of LF.
 
-Units of time are ordinary names elsewhere. Whether a name is fit for Python is not
-asked here.
+Units of time are ordinary names elsewhere. Python's own keywords are checked by
+``link/rules/names.py``.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 END: Final = "$END"
-"""The kind of the token behind the last one."""
+"""The kind of the token at the end of the text."""
 
 FILE_WORDS: Final = frozenset(
     [
@@ -25,15 +25,15 @@ FILE_WORDS: Final = frozenset(
         "reactor",
     ]
 )
-"""Words that begin a part of a file."""
+"""Keywords that begin a part of a file."""
 
 CLASS_WORDS: Final = frozenset(
     ["target", "import", "main", "federated", "realtime", "reactor"]
 )
-"""Words that begin a part of a file and nothing in a reactor."""
+"""Keywords that begin a part of a file, but no member of a reactor."""
 
 CLASS_STARTS: Final = frozenset(["main", "federated", "realtime", "reactor"])
-"""Words that begin a reactor."""
+"""Keywords that begin a reactor."""
 
 MEMBER_WORDS: Final = frozenset(
     [
@@ -57,7 +57,7 @@ MEMBER_WORDS: Final = frozenset(
         "initial",
     ]
 )
-"""Words that begin a member and stand nowhere else; ``reset`` may do so too."""
+"""Keywords that only occur at the start of a member. ``reset`` may begin one, too."""
 
 KEYWORDS: Final = (
     FILE_WORDS
@@ -84,9 +84,9 @@ KEYWORDS: Final = (
         ]
     )
 )
-"""Words that cannot be names."""
+"""All keywords; none of them can be a name."""
 
 BOOLS: Final = frozenset(["true", "True", "false", "False"])
 
 TIMES: Final = frozenset(["forever", "never"])
-"""Words that are times without a number."""
+"""Times without a number."""

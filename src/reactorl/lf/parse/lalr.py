@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The LALR machine: a stack of states, fed with words, that makes nodes on the way.
+"""The LALR driver: a stack of states that consumes tokens and builds nodes.
 
-It stops where a word does not fit and leaves what to do then to others: they may ask
-what would fit, take things from the stack, or feed words that are not in the text.
+Our own, for the tables that lark computed (see ``grammar.lark``). It stops at a token
+that does not fit. Error recovery (``recovery.py``, ``parser.py``) can then ask which
+tokens would fit, pop entries from the stack, or feed tokens that are not in the text.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ if TYPE_CHECKING:
 
 
 _Entry = tuple[int, Any, int, int]
-"""On the stack: a state, the word or node that led to it, its start and its end."""
+"""A stack entry: a state, the token or node that led to it, its start and end."""
 
 
 class LalrParser:
-    """A parser's stack.
+    """An LALR(1) parser.
 
     Attributes:
-        history: The last words that were shifted.
+        history: The last tokens that were shifted.
     """
 
     def __init__(self, builder: TreeBuilder) -> None:
@@ -44,23 +45,23 @@ class LalrParser:
             for name, length, what, plan in self._tables.rules
         ]
         self._stack: list[_Entry] = [(0, None, 0, 0)]
-        # What rules took from the stack since the last shift.
+        # Entries that reductions popped since the last shift.
         self._taken: list[list[_Entry]] = []
 
     @property
     def is_done(self) -> bool:
-        """Whether the whole file has been read."""
+        """Whether the whole file has been parsed."""
         return self._stack[-1][0] == self._tables.end
 
     @property
     def values(self) -> list[Any]:
-        """The words and nodes on the stack, the lowest first."""
+        """The tokens and nodes on the stack, bottom first."""
         return [value for _, value, _, _ in self._stack[1:]]
 
     def feed(self, token: Token) -> bool:
-        """Take a word; return whether it fits.
+        """Consume a token; return whether it fits.
 
-        Rules that end before the word are applied even if the word does not fit.
+        Reductions before the token are made even if the token does not fit.
         """
         stack = self._stack
         end, _, actions, _ = self._tables
@@ -78,10 +79,10 @@ class LalrParser:
             self._apply(-1 - action, token.start)
 
     def settle(self, at: int) -> None:
-        """Apply the rules that may have ended, whatever comes next.
+        """Make the reductions that do not depend on the next token.
 
-        So a member that is complete is not given up with what follows it. But a
-        reaction is not complete without a body, nor an instance without parentheses.
+        So recovery does not discard a complete member together with the error after it.
+        A reaction without a body and an instance without parentheses are not complete.
         """
         while True:
             actions = self._tables.actions[self._stack[-1][0]]
@@ -95,7 +96,7 @@ class LalrParser:
             self._apply(rule, at)
 
     def _apply(self, rule: int, at: int) -> None:
-        """Make what a rule makes, of its parts on the stack; ``at`` if it has none."""
+        """Reduce by a rule; ``at`` is the position of a rule without symbols."""
         stack = self._stack
         name, length, is_pass, make, plan = self._rules[rule]
         end = stack[-1][3]
@@ -115,7 +116,7 @@ class LalrParser:
             elif children:
                 children += parts[step >> 1][1]
             else:
-                # The list so far grows in place, or long lists would take n^2.
+                # Extended in place; copying would make long lists quadratic.
                 children = parts[step >> 1][1]
         value: Any = children
         if make is not None:
@@ -127,13 +128,13 @@ class LalrParser:
         self._taken.append(parts)
 
     def fits(self, *kinds: str) -> bool:
-        """Tell whether words of these kinds, in this order, could be fed now."""
+        """Return whether tokens of these kinds, in this order, could be fed now."""
         states = [entry[0] for entry in self._stack]
         return all(self._shift(states, kind) for kind in kinds)
 
     def expected(self) -> set[str]:
-        """Return the kinds of words that would have fitted after the last one."""
-        # Rules may have ended since, for a word that did not fit in the end.
+        """Return the kinds of tokens that fit after the last shifted one."""
+        # Undo the reductions that were made for a token that did not fit.
         stack = self._stack.copy()
         for parts in reversed(self._taken):
             stack[-1:] = parts
@@ -142,7 +143,7 @@ class LalrParser:
         return {kind for kind in kinds if self._shift(states.copy(), kind)}
 
     def _shift(self, states: list[int], kind: str) -> bool:
-        """Feed a kind of word to a stack of states alone."""
+        """Feed a kind of token to a bare stack of states."""
         end, rules, actions, gotos = self._tables
         while True:
             action = actions[states[-1]].get(kind)
@@ -159,9 +160,9 @@ class LalrParser:
                 return kind == END
 
     def nearest(self, names: tuple[str, ...]) -> tuple[str, int]:
-        """Return which of some rules is under way, and how many things it has so far.
+        """Return the innermost of these rules in progress, and its number of entries.
 
-        It is the topmost on the stack; the lowest state waits for one of them.
+        The bottom state expects one of them, so there always is one.
         """
         for depth, entry in enumerate(reversed(self._stack)):
             gotos = self._tables.gotos[entry[0]]
@@ -171,7 +172,7 @@ class LalrParser:
         raise AssertionError(names)
 
     def drop(self, depth: int) -> list[Any]:
-        """Take ``depth`` things from the stack; return them, the lowest first."""
+        """Pop ``depth`` entries; return their values, the lowest first."""
         height = len(self._stack) - depth
         taken = [value for _, value, _, _ in self._stack[height:]]
         del self._stack[height:]
@@ -179,7 +180,7 @@ class LalrParser:
         return taken
 
     def push(self, name: str, value: object, at: int) -> None:
-        """Put something on the stack as if rule ``name`` had made it."""
+        """Push a value as if rule ``name`` had been reduced to it."""
         state = self._tables.gotos[self._stack[-1][0]][name]
         self._stack.append((state, value, at, at))
         self._taken.clear()

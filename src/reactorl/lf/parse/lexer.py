@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The words of a ``.lf`` text, one after the other.
+"""The lexer: splits a ``.lf`` text into tokens.
 
-What a word is depends on its place, in a few places: property values may be bare paths,
-``at`` is followed by a host, ``from`` by a package, a number may have a unit. The lexer
-knows these places by the words before them and never asks the parser, so it gives the
-same words whatever the parser makes of them.
+A few tokens depend on the context: property values may be bare paths, ``at`` is
+followed by a host, ``from`` by a package, a number may have a unit. The lexer finds the
+context from the preceding tokens and never asks the parser, so the tokens do not depend
+on the parser's state.
 
-It refuses nothing: what is wrong with a word travels with it, and is told only if the
-parser takes the word.
+A lexical error is stored in its token (``Token.problem``) and reported only if the
+parser consumes the token.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from reactorl.lf.parse import messages
 from reactorl.lf.parse.code_block import CodeScanner
 from reactorl.lf.parse.keywords import BOOLS, CLASS_WORDS, END, KEYWORDS, TIMES
 from reactorl.lf.parse.syntax import Comment
-from reactorl.lf.parse.time_units import UNITS
+from reactorl.lf.parse.time_units import TIME_UNITS
 from reactorl.lf.source import Span
 
 DEEPEST: Final = 100
-"""Brackets nested deeper than this are refused: stages after this one recurse."""
+"""Maximum nesting of brackets, because later stages are recursive."""
 
 _WORD: Final = re.compile(
     r"""
@@ -62,13 +62,13 @@ _BEFORE_SIGN: Final = frozenset(["=", "(", "[", ",", ":"])
 
 
 class Token:
-    """A word of the text.
+    """A token.
 
     Attributes:
-        kind: What the grammar calls it; keywords and marks are their own kind.
-        text: The word; for code and packages, what stands between the marks.
+        kind: Its terminal in the grammar; keywords and punctuation are their own kind.
+        text: Its text; for code and packages without the delimiters.
         first: Whether it is the first on its line.
-        problem: What is wrong with it and the way out, if anything is.
+        problem: Its lexical error and the remedy, if there is an error.
     """
 
     __slots__ = ("end", "first", "kind", "problem", "start", "text")
@@ -85,15 +85,15 @@ class Token:
 
     @property
     def span(self) -> Span:
-        """Where it stands."""
+        """Its position in the text."""
         return Span(self.start, self.end)
 
 
 class Lexer:
-    """Gives the words of a text.
+    """Returns the tokens of a text, one at a time.
 
     Attributes:
-        comments: The comments met so far.
+        comments: The comments read so far.
     """
 
     def __init__(self, text: str) -> None:
@@ -102,14 +102,14 @@ class Lexer:
         self._at = 1 if text.startswith("\ufeff") else 0
         self._code = CodeScanner(text)
         self._first = True
-        self._before = ""  # kinds of the last word and of the one before it
+        self._before = ""  # kinds of the last token and of the one before it
         self._before_that = ""
         self._open: list[str] = []
-        self._properties = 0  # how many brackets are open in a property list, or 0
+        self._properties = 0  # how many brackets are open in a property list, else 0
         self._long_strings_end = True
 
     def next(self) -> Token:
-        """Return the next word; at the end of the text, the end, ever again."""
+        """Return the next token; at the end of the text always an ``END`` token."""
         token = self._next()
         self._first = False
         self._before_that = self._before
@@ -117,9 +117,9 @@ class Lexer:
         return token
 
     def take_braces_for_code(self, brace: Token) -> Token:
-        """Return the code in plain braces as if they were the right ones.
+        """Return the code between plain braces as if they were ``{=`` and ``=}``.
 
-        The lexer goes on behind them, whatever it has given since the brace.
+        The lexer continues after them; tokens returned since the brace are void.
         """
         block = self._code.braces(brace.start)
         token = self._token(
@@ -164,7 +164,7 @@ class Lexer:
         return Token(kind, text, start, end, first=self._first)
 
     def _comment(self, match: re.Match[str]) -> Token | None:
-        """Keep a comment; return a word that says it is not closed."""
+        """Store a comment; return an error token if it is not closed."""
         text = self._text
         start, end = match.span()
         closed = True
@@ -207,7 +207,7 @@ class Lexer:
         return token
 
     def _ends_properties(self, word: str, end: int) -> bool:
-        """Tell whether a word shows that a property list was left open."""
+        """Return whether a word shows that a property list was not closed."""
         if word not in CLASS_WORDS and word != "preamble":
             return False
         after = self._text[end : end + 80].lstrip()
@@ -243,9 +243,9 @@ class Lexer:
         if word in KEYWORDS or word in BOOLS or word in TIMES:
             return False
         if "\n" in blank:
-            # Line ends mean nothing, but a statement may begin here.
+            # Line ends have no meaning, but a statement may begin here.
             inside = bool(self._open) and self._open[-1] in "(["
-            return word in UNITS and (inside or not follows)
+            return word in TIME_UNITS and (inside or not follows)
         return not follows
 
     def _mark(self, match: re.Match[str]) -> Token:
@@ -290,7 +290,7 @@ class Lexer:
         return self._token(mark, start, end)
 
     def _is_left(self, start: int) -> bool:
-        """Tell whether a parenthesis begins a connection, not a list of arguments."""
+        """Return whether a parenthesis begins a connection, not a list of arguments."""
         heads = ("reaction", "mutation", "watchdog", "interleaved")
         return (
             self._first
@@ -344,6 +344,6 @@ class Lexer:
 
 
 def _is_open(string: str) -> bool:
-    """Tell whether the last quote of a string is an escaped one."""
+    """Return whether the last quote of a string is escaped."""
     inside = string[1:-1]
     return (len(inside) - len(inside.rstrip("\\"))) % 2 == 1

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from reactorl._util.suggestions import closest, did_you_mean
 from reactorl.lf.parse.keywords import END, FILE_WORDS, MEMBER_WORDS
-from reactorl.lf.parse.time_units import UNITS
+from reactorl.lf.parse.time_units import TIME_UNITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 LexicalError = tuple[str, str]
 
 LONGEST_NUMBER: Final = 300
-"""Digits. Longer ones mean nothing, and Python takes its time to read them."""
+"""Maximum number of digits: Python converts longer numbers in quadratic time."""
 
 _LOOKALIKES: Final = {
     "\N{LEFT DOUBLE QUOTATION MARK}": '"',
@@ -34,7 +34,7 @@ _LOOKALIKES: Final = {
     "\N{EN DASH}": "-",
     "\N{EM DASH}": "-",
     "\N{MINUS SIGN}": "-",
-    "\N{NO-BREAK SPACE}": "a blank",
+    "\N{NO-BREAK SPACE}": "a space",
     "`": '"',
 }
 
@@ -46,110 +46,111 @@ def nearest_unit(word: str) -> str:
     if word in ("\N{MICRO SIGN}s", "\N{GREEK SMALL LETTER MU}s"):
         return "us"
     lower = word.lower()
-    if lower in UNITS or len(word) > 12:
-        return lower if lower in UNITS else ""
-    return closest(lower, UNITS, cutoff=0.5)
+    if lower in TIME_UNITS or len(word) > 12:
+        return lower if lower in TIME_UNITS else ""
+    return closest(lower, TIME_UNITS, cutoff=0.5)
 
 
 def time(number: str, unit: str, *, is_whole: bool) -> LexicalError | None:
-    """Judge a number with a unit."""
-    if unit not in UNITS:
+    """Check a number with a unit."""
+    if unit not in TIME_UNITS:
         near = nearest_unit(unit)
         if near:
             advice = f"Did you mean '{near}'?"
         else:
-            advice = "Units are: ns, us, ms, s, min, h, d, wk."
-        return f"'{shorten(unit)}' is not a unit of time", advice
+            advice = "Time units are ns, us, ms, s, min, h, d and wk."
+        return f"unknown time unit '{shorten(unit)}'", advice
     if not is_whole:
         return (
-            f"a time needs a whole number, not {shorten(number)}",
+            f"the number of a time must be an integer, got {shorten(number)}",
             "Use a smaller unit, e.g. 1500 ms for 1.5 s.",
         )
     if number.startswith("-"):
-        return "a time cannot be negative", ""
+        return f"a time must not be negative, got {shorten(number)} {unit}", ""
     return _too_long(number)
 
 
 def number(text: str) -> LexicalError | None:
-    """Judge a number."""
+    """Check a number."""
     return _too_long(text)
 
 
 def _too_long(number: str) -> LexicalError | None:
     if len(number) <= LONGEST_NUMBER:
         return None
-    return f"a number of {len(number)} digits is too long", ""
+    what = f"a number must have at most {LONGEST_NUMBER} digits, got {len(number)}"
+    return what, ""
 
 
 def char(text: str) -> LexicalError:
-    """Tell that single quotes do not hold one character."""
+    """Return the error for single quotes without exactly one character."""
     if len(text) < 2 or not text.endswith("'"):
         return (
-            "this quote has no partner on its line",
-            'Strings are written "like this".',
+            "this quote is not closed",
+            'Write strings in double quotes: "text".',
         )
     return (
-        "single quotes hold exactly one character",
+        "single quotes must contain exactly one character",
         f'Use double quotes: "{shorten(text[1:-1])}".',
     )
 
 
 def open_string() -> LexicalError:
-    """Tell that a string does not end."""
+    """Return the error for a string without an end."""
     return (
         "this string is not closed",
-        'Strings end on their line; those between """ and """ may be longer.',
+        'A string must end on its line; use """...""" for several lines.',
     )
 
 
 def open_comment(mark: str) -> LexicalError:
-    """Tell that a comment does not end."""
+    """Return the error for a comment without an end."""
     close = "*/" if mark == "/*" else mark
     return "this comment is not closed", f"End it with {close}"
 
 
 def open_code() -> LexicalError:
-    """Tell that a code block does not end."""
+    """Return the error for a code block without an end."""
     return "this code block is not closed", "End it with =}"
 
 
 def stray_code_end() -> LexicalError:
-    """Tell that a code block ends that did not begin."""
-    return "'=}' closes nothing", "A code block is written {= ... =}"
+    """Return the error for ``=}`` outside of a code block."""
+    return "'=}' without a matching '{='", "Write code blocks as {= ... =}"
 
 
 def arrow(text: str) -> LexicalError:
-    """Tell that an arrow is drawn otherwise."""
-    return f"'{shorten(text)}' is not an arrow of LF", "Write '->'."
+    """Return the error for an arrow of another language."""
+    return f"'{shorten(text)}' is not an LF arrow", "Write '->'."
 
 
 def too_deep(limit: int) -> LexicalError:
-    """Tell that brackets are nested too deep."""
-    return f"brackets are nested more than {limit} deep", ""
+    """Return the error for brackets that are nested too deeply."""
+    return f"brackets must be nested at most {limit} deep", ""
 
 
 def foreign_letters(word: str) -> LexicalError:
-    """Tell that a name has letters that LF does not know."""
+    """Return the error for a name with characters that are not allowed."""
     return (
-        f"'{shorten(word)}' is not a name",
-        "Names consist of letters from a to z and A to Z, digits and _.",
+        f"'{shorten(word)}' is not a valid name",
+        "Names consist of the letters a to z and A to Z, digits and _.",
     )
 
 
 def unknown(text: str) -> LexicalError:
-    """Tell that characters mean nothing."""
+    """Return the error for characters that no token begins with."""
     first = text[0]
     meant = _LOOKALIKES.get(first)
     advice = f"Did you mean {meant}?" if meant else ""
     if first == "-":
-        advice = "A minus sign stands directly before its number."
+        advice = "A minus sign must directly precede its number."
     if first.isprintable() and not first.isspace():
-        return f"'{shorten(text)}' means nothing here", advice
-    return f"the character U+{ord(first):04X} means nothing here", advice
+        return f"unexpected '{shorten(text)}'", advice
+    return f"unexpected character U+{ord(first):04X}", advice
 
 
 def shorten(text: str) -> str:
-    """Return a text as messages quote it: a line's worth, printable."""
+    """Return a text as messages quote it: short and printable."""
     if len(text) > 30:
         text = text[:27] + "..."
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
@@ -177,13 +178,13 @@ _VALUES: Final = frozenset(["STRING", "INT", "FLOAT", "CHAR", "BOOL", "TIME"])
 _MEMBERS: Final = MEMBER_WORDS | frozenset(
     ["reset", "@", "(", "LEFT", "interleaved", "NAME", "NEW_NAME"]
 )
-# What could always follow and is seldom what the author had in mind.
+# Tokens that may often follow, but are rarely what was intended.
 _UNLIKELY: Final = frozenset(f"; :: * < @ as at {END}".split())
 _MOST: Final = 6
 
 
 def found(token: Token) -> str:
-    """Return a word as a message quotes it."""
+    """Return a token as messages quote it."""
     if token.kind == "CODE":
         return "a code block"
     if token.kind in ("STRING", "TIME", "INT", "FLOAT", "BOOL", "CHAR"):
@@ -194,11 +195,11 @@ def found(token: Token) -> str:
 
 
 def in_words(kinds: Iterable[str], before: Token | None) -> str:
-    """Return kinds of words that may follow another as a message lists them."""
+    """Return the kinds of tokens that may follow ``before`` as a list in words."""
     left = set(kinds)
     last: list[str] = []
     if {"CODE", "reaction"} <= left:
-        # The grammar does without a body, Python does not.
+        # The grammar accepts a reaction without a body, the Python target does not.
         begins = before is not None and before.kind in ("reaction", "mutation")
         left &= {"CODE", "->", "(", "NAME"} if begins else {"CODE", "->"}
     if "=" in left:
@@ -227,7 +228,7 @@ def in_words(kinds: Iterable[str], before: Token | None) -> str:
 
 
 def _order(word: str) -> tuple[int, str]:
-    """Names first, then marks, then words."""
+    """Names first, then punctuation, then keywords."""
     if not word.startswith("'"):
         return 0, word
     return (2 if word[1].isalpha() else 1), word
@@ -237,7 +238,7 @@ def _order(word: str) -> tuple[int, str]:
 
 
 class Hint(NamedTuple):
-    """What to tell about a slip. Without ``what`` only the advice is special."""
+    """A guess at the author's intention. ``what`` is empty if there is only advice."""
 
     what: str
     advice: str
@@ -245,12 +246,12 @@ class Hint(NamedTuple):
 
 
 def recognise(token: Token, before: list[Token], expected: set[str]) -> Hint | None:
-    """Return what is probably meant by a word that does not fit, or None.
+    """Return a message for a token that does not fit, if a common mistake explains it.
 
     Args:
-        token: The word.
-        before: The last few words before it.
-        expected: The kinds of words that would have fitted.
+        token: The token.
+        before: The last few tokens before it.
+        expected: The kinds of tokens that would have fitted.
     """
     last = before[-1] if before else None
     in_file = {"target", "reactor"} <= expected
@@ -264,30 +265,30 @@ def recognise(token: Token, before: list[Token], expected: set[str]) -> Hint | N
 
 
 _PYTHON = {
-    "def": "A method is written: method name(a, b) {= ... =}",
-    "class": "A reactor is written: reactor Name { ... }",
-    "async": "A method is written: method name(a, b) {= ... =}",
-    "from": "Python's imports stand in a preamble: preamble {= from a import b =}",
+    "def": "Write a method as: method name(a, b) {= ... =}",
+    "class": "Write a reactor as: reactor Name { ... }",
+    "async": "Write a method as: method name(a, b) {= ... =}",
+    "from": "Write Python imports in a preamble: preamble {= from a import b =}",
 }
 
 
 def _python(
     token: Token, before: list[Token], *, in_file: bool, in_reactor: bool
 ) -> Hint | None:
-    """Recognise statements of Python."""
+    """Recognise Python statements."""
     last = before[-1] if before else None
     at = token
     if last is not None and last.kind == "NAME" and last.text in _PYTHON:
         at = last
     if at.text in _PYTHON and (in_file or in_reactor or at is last):
-        return Hint(f"'{at.text}' belongs to Python", _PYTHON[at.text], at.span)
+        return Hint(f"'{at.text}' is Python, not LF", _PYTHON[at.text], at.span)
     head = next((t for t in before if t.kind == "import"), None)
     if head is not None and last is not None and last.kind in ("NAME", "import"):
         names = [t for t in before if t.start > head.start]
         if all(t.kind in ("NAME", "as") for t in names) and token.kind != "STRING":
             advice = (
-                'Reactors are imported from files: import R from "file.lf". '
-                "Python's imports stand in a preamble: preamble {= import a =}"
+                'Import reactors from files: import R from "file.lf". '
+                "Write Python imports in a preamble: preamble {= import a =}"
             )
             return Hint("", advice, token.span)
     return None
@@ -296,34 +297,34 @@ def _python(
 def _stray(
     token: Token, before: list[Token], *, in_file: bool, in_reactor: bool
 ) -> Hint | None:
-    """Recognise what stands in the wrong place."""
+    """Recognise members and parts of a file in the wrong place."""
     if in_file and token.kind == "}":
-        return Hint("'}' closes nothing", "", token.span)
+        return Hint("'}' without a matching '{'", "", token.span)
     if in_file and (token.kind in MEMBER_WORDS or token.kind == "reset"):
-        advice = "Put it between the braces of a reactor."
-        return Hint(f"'{token.text}' stands outside of a reactor", advice, token.span)
+        advice = "Move it into a reactor."
+        return Hint(f"'{token.text}' outside of a reactor", advice, token.span)
     if in_reactor and token.kind in ("import", "target"):
-        advice = "It belongs to the top of the file."
+        advice = "Move it to the top of the file."
         if token.kind == "import":
-            advice += " Python's imports stand in a preamble: preamble {= import a =}"
-        return Hint(f"'{token.text}' stands inside of a reactor", advice, token.span)
+            advice += " Write Python imports in a preamble: preamble {= import a =}"
+        return Hint(f"'{token.text}' inside of a reactor", advice, token.span)
     return None
 
 
 def _unknown_word(
     token: Token, before: list[Token], *, in_file: bool, in_reactor: bool
 ) -> Hint | None:
-    """Recognise words of LF with a typing error."""
+    """Recognise misspelt keywords."""
     if in_file and token.kind == "NAME":
         advice = did_you_mean(token.text, FILE_WORDS)
         if advice:
-            return Hint(f"unknown word '{token.text}'", advice, token.span)
+            return Hint(f"unknown keyword '{token.text}'", advice, token.span)
     last = before[-1] if before else None
     begins_member = last is not None and last.kind == "NAME" and last.first
     if last is not None and begins_member and token.kind not in (".", ",", "="):
         advice = did_you_mean(last.text, MEMBER_WORDS | {"reset"})
         if advice:
-            return Hint(f"unknown word '{last.text}'", advice, last.span)
+            return Hint(f"unknown keyword '{last.text}'", advice, last.span)
     return None
 
 
@@ -339,26 +340,26 @@ def _type_first(
         and type_.kind == name.kind == "NAME"
         and not name.first
     ):
-        what = f"a name too many: '{type_.text} {name.text}'"
-        advice = f"There are no types here; write: {word.text} {name.text}"
+        what = f"expected one name, found '{type_.text} {name.text}'"
+        advice = f"The Python target has no types. Write: {word.text} {name.text}"
         return Hint(what, advice, type_.span.to(name.span))
     return None
 
 
 def _advice(token: Token, last: Token | None, expected: set[str]) -> str:
-    """Return advice for words that need no other message."""
+    """Return advice beside the usual message."""
     if token.kind in ("tardy", "STAA", "STP"):
-        return f"'{token.text}' stands after the body, before 'deadline'."
+        return f"Write '{token.text}' after the body and before 'deadline'."
     if token.kind == ":" and "CODE" in expected:
-        return "A body stands between {= and =}"
+        return "Write the body between {= and =}"
     if "CODE" in expected and not {"->", "INT"} & expected and token.kind != END:
-        return "A body is written {= ... =}"
+        return "Write the body as {= ... =}"
     if token.kind == "=" and "->" in expected:
-        return "Ports are connected with '->'; an instance is written: name = new R()"
+        return "Connect ports with '->'; write an instance as: name = new R()"
     if "new" in expected:
-        return f"An instance is written: name = new {token.text}()"
+        return f"Write an instance as: name = new {token.text}()"
     if expected == {"->", "~>"} or ("->" in expected and "~>" in expected):
-        return "A connection is written: a.out -> b.in"
+        return "Write a connection as: a.out -> b.in"
     if "+" in expected and token.text.startswith("-"):
-        return "A width is a number, a parameter, or a sum of these."
+        return "A width must be a number, a parameter, or a sum of these."
     return ""

@@ -23,17 +23,16 @@ if TYPE_CHECKING:
     from reactorl.lf.source import Source
 
 MOST_ERRORS: Final = 50
-"""After so many syntax errors the rest of a file is not looked at."""
+"""After this many syntax errors the rest of a file is skipped."""
 
 MOST_SKIPPED: Final = 20_000
-"""Nor is it after so many words in a row that mean nothing: it is not an LF file."""
+"""So it is after this many unexpected tokens in a row: the text is not LF."""
 
 
 def parse(source: Source, report: Report) -> syntax.File:
-    """Return the tree of a text.
+    """Return the syntax tree of a text.
 
-    Any text gives a tree. It holds what could be understood; what is wrong goes into
-    the report.
+    The tree contains what could be parsed; errors are added to the report.
     """
     return _Parser(source, report).run()
 
@@ -43,30 +42,30 @@ class _Parser:
         self._source = source
         self._report = report
         self._lexer = Lexer(source.text)
-        self._machine = LalrParser(TreeBuilder(source, self._error))
+        self._parser = LalrParser(TreeBuilder(source, self._error))
         self._token = self._lexer.next()
         self._errors = 0
         self._silent = False
-        self._peeked: Token | None = None  # the one after it, if it was looked at
-        self._kept: Token | None = None  # where the last skipping ended
-        self._last: Token | None = None  # the last word that fitted before it
-        self._skipped = 0  # words since then
+        self._peeked: Token | None = None  # the token after it, if it was read
+        self._resumed: Token | None = None  # where parsing continued after an error
+        self._last: Token | None = None  # the last token shifted before that
+        self._skipped = 0  # tokens since then
 
     def run(self) -> syntax.File:
-        machine, lexer = self._machine, self._lexer
-        while not machine.is_done:
+        parser, lexer = self._parser, self._lexer
+        while not parser.is_done:
             token = self._token
-            if not machine.feed(token):
+            if not parser.feed(token):
                 self._recover()
             elif token.kind != END:
                 if token.problem:
                     self._error(self._span(token), *token.problem)
                 if self._token is token:
                     self._advance()
-        tree: syntax.File = machine.values[0]
+        tree: syntax.File = parser.values[0]
         kept = tuple(r for r in tree.reactors if r.name is not None or r.kind)
         if self._errors:
-            # A head that was not understood has been told of already.
+            # An error in the head has been reported already.
             tree = replace(tree, reactors=kept)
         return replace(tree, comments=tuple(lexer.comments))
 
@@ -84,47 +83,47 @@ class _Parser:
             self._stop(span, f"more than {MOST_ERRORS} errors")
 
     def _stop(self, span: Span, why: str) -> None:
-        """Leave out the rest, and bring what has been understood into form."""
-        what = f"{why}: the rest of the file is left out"
+        """Skip the rest of the file."""
+        what = f"{why}: the rest of the file is skipped"
         self._report.error(self._source, span, what)
         self._silent = True
         end = len(self._source.text)
         self._token = Token(END, "", end, end)
         self._peeked = None
 
-    # -- words that do not fit --
+    # -- tokens that do not fit --
 
     def _recover(self) -> None:
         token = self._token
         if token.kind == "?" and token.problem is not None:
-            self._drop_word(token)
+            self._drop_token(token)
             return
         if token.kind == END or token.kind in CLASS_STARTS:
-            recovery.drop_attributes(self._machine)
-            if self._machine.fits("}"):
+            recovery.drop_attributes(self._parser)
+            if self._parser.fits("}"):
                 self._close_brace()
                 return
-        # Where skipping ended, all has been said.
-        if token is not self._kept:
+        # Where parsing resumed, the error has been reported.
+        if token is not self._resumed:
             if self._repair(token):
                 return
             if self._token is not token:
-                return  # one error too many
+                return  # MOST_ERRORS reached
         if token.kind == END:
             self._silent = True
-        self._give_up()
+        self._discard()
 
-    def _drop_word(self, token: Token) -> None:
-        """Go on as if a word that means nothing were not there."""
+    def _drop_token(self, token: Token) -> None:
+        """Report an invalid token and continue after it."""
         assert token.problem is not None
         self._error(token.span, *token.problem)
         if self._token is not token:
-            return  # one error too many
+            return  # MOST_ERRORS reached
         self._advance()
         if token.text in "([{":  # nested too deep
-            self._give_up()
+            self._discard()
         elif token.text in ("/*", "'''"):
-            self._silent = True  # the rest is inside of the comment
+            self._silent = True  # the rest is part of the comment
 
     def _advance(self) -> None:
         if self._peeked is None:
@@ -133,88 +132,88 @@ class _Parser:
             self._token, self._peeked = self._peeked, None
 
     def _repair(self, token: Token) -> bool:
-        """Go on as if the text were right, if it is clear what is meant."""
-        machine = self._machine
-        if token.kind == "{" and machine.fits("CODE"):
+        """Correct an obvious mistake; return whether there was one."""
+        parser = self._parser
+        if token.kind == "{" and parser.fits("CODE"):
             self._error(
                 token.span,
-                "a code block begins with '{=', not with '{'",
+                "a code block must begin with '{=', got '{'",
                 "Write {= ... =}",
             )
             if self._token is token:
                 self._token = self._lexer.take_braces_for_code(token)
                 self._peeked = None
             return True
-        if recovery.may_be_name(machine, token):
+        if recovery.may_be_name(parser, token):
             if self._peeked is None:
                 self._peeked = self._lexer.next()
-            if recovery.may_follow_name(machine, self._peeked):
-                what = f"'{token.text}' is a word of LF and cannot be a name"
+            if recovery.may_follow_name(parser, self._peeked):
+                what = f"'{token.text}' is a keyword and cannot be a name"
                 self._error(token.span, what, "")
                 token.kind = "NAME"
                 return True
-        return self._supply(token)
+        return self._insert(token)
 
-    def _supply(self, token: Token) -> bool:
-        """Tell what is wrong; supply a word if only that one is missing."""
-        machine = self._machine
-        before = machine.history[-1] if machine.history else None
-        expected = machine.expected()
-        hint = messages.recognise(token, list(machine.history), expected)
+    def _insert(self, token: Token) -> bool:
+        """Report the error; insert a token if only that one is missing."""
+        parser = self._parser
+        before = parser.history[-1] if parser.history else None
+        expected = parser.expected()
+        hint = messages.recognise(token, list(parser.history), expected)
         if hint is not None and hint.what:
             self._error(hint.span, hint.what, hint.advice)
             return False
         advice = hint.advice if hint else ""
         if self._peeked is None:
             self._peeked = self._lexer.next()
-        missing = recovery.missing_word(machine, token, self._peeked)
+        missing = recovery.missing_token(parser, token, self._peeked)
         words = messages.in_words({missing} if missing else expected, before)
         after = f" after {messages.found(before)}" if before else ""
         what = f"expected {words}{after}, found {messages.found(token)}"
         place = recovery.span_of(token, before)
-        opening = recovery.left_open(machine) if token.kind == END else None
+        opening = recovery.left_open(parser) if token.kind == END else None
         if opening is not None:
             what, place = f"this '{opening.text}' is not closed", opening.span
         self._error(place, what, advice)
         if missing is None or before is None or self._token is not token:
             return False
-        machine.feed(recovery.supplied(missing, before.end))
+        parser.feed(recovery.inserted(missing, before.end))
         return True
 
     def _close_brace(self) -> None:
-        machine = self._machine
+        parser = self._parser
         opening = next(
             value
-            for value in reversed(machine.values)
+            for value in reversed(parser.values)
             if isinstance(value, Token) and value.kind == "{"
         )
         self._error(opening.span, "this '{' is not closed", "Add the missing '}'.")
-        machine.feed(recovery.supplied("}", machine.history[-1].end))
-        machine.settle(self._token.start)
+        parser.feed(recovery.inserted("}", parser.history[-1].end))
+        parser.settle(self._token.start)
 
-    def _give_up(self) -> None:
-        """Give up what cannot be understood, and go on behind it."""
-        machine = self._machine
-        machine.settle(self._token.start)
-        name, depth = machine.nearest(recovery.LEVELS)
-        given_up = machine.drop(depth)
+    def _discard(self) -> None:
+        """Discard what cannot be parsed, and continue after it."""
+        parser = self._parser
+        parser.settle(self._token.start)
+        name, depth = parser.nearest(recovery.LEVELS)
+        discarded = parser.drop(depth)
         first = self._token
-        last = machine.history[-1] if machine.history else None
+        last = parser.history[-1] if parser.history else None
         if last is not self._last:
             self._last, self._skipped = last, 0
-        head = recovery.head(given_up)
+        head = recovery.head(discarded)
         if head is not None and self._skip_to_brace():
-            machine.push(head[0], head[1], first.start)
+            parser.push(head[0], head[1], first.start)
             return
-        skipper = recovery.Skipper(name, given_up)
-        if self._token is self._kept and self._token.kind != END:
+        skipper = recovery.Skipper(name, discarded)
+        if self._token is self._resumed and self._token.kind != END:
             skipper.skip(self._token.kind)
             self._skip()
         while not skipper.keeps(self._token):
             self._skip()
-        self._kept = self._token
+        self._resumed = self._token
         if name == "entry" and self._token.kind == ",":
-            machine.push("entry", None, first.start)
+            parser.push("entry", None, first.start)
 
     def _skip_to_brace(self) -> bool:
         stops = MEMBER_WORDS | CLASS_STARTS | {"}", END, "CODE"}
@@ -228,4 +227,4 @@ class _Parser:
         self._advance()
         self._skipped += 1
         if self._skipped == MOST_SKIPPED:
-            self._stop(self._token.span, "nothing here is understood")
+            self._stop(self._token.span, f"{MOST_SKIPPED} unexpected tokens in a row")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A code block as Python: its indentation taken off, each line traced to the source.
+"""Converts a code block to dedented Python and maps each line to the source.
 
-Blank text up to the first line end is dropped, then the smallest indentation of the
-lines that are not blank is removed from all. A line of a string may stand further
-left than the code around it; then some indentation remains, so a block is always
-compiled as the body of something: ``def``, ``class`` or ``if``.
+Blank text up to the first line end is dropped; then the smallest indentation of all
+non-blank lines is removed. If a line of a multi-line string is indented less than the
+code, some indentation remains, so a block is always compiled as the body of a ``def``,
+``class`` or ``if``.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _INDENTATION = re.compile(r"[ \t]*")
 
 @dataclass(frozen=True)
 class PythonBlock:
-    """The Python of a code block.
+    """The Python code of a code block.
 
     Attributes:
         lines: The lines without the common indentation and without line ends.
-        offsets: Where in the source each of them begins.
-        end: Where in the source the last of them ends.
+        offsets: The start of each line in the source.
+        end: The end of the last line in the source.
     """
 
     lines: tuple[str, ...]
@@ -40,11 +40,11 @@ class PythonBlock:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing but blanks and comments."""
+        """Whether it contains only whitespace and comments."""
         return all(not s or s.startswith("#") for s in map(str.strip, self.lines))
 
     def offset(self, line: int, column: int) -> int:
-        """Return the place in the source; lines and columns count from 0."""
+        """Return the offset in the source; lines and columns count from 0."""
         if line < 0:
             return self.offsets[0] if self.offsets else self.end
         if line >= len(self.lines):
@@ -53,7 +53,7 @@ class PythonBlock:
 
 
 def python_block(code: syntax.Code) -> PythonBlock:
-    """Return the Python of a code block."""
+    """Return the Python code of a code block."""
     lines: list[str] = []
     offsets: list[int] = []
     at = code.span.start + len("{=")
@@ -61,7 +61,7 @@ def python_block(code: syntax.Code) -> PythonBlock:
         lines.append(line.removesuffix("\r"))
         offsets.append(at)
         at += len(line) + 1
-    # What stands on the line of the opening mark has no indentation of its own.
+    # Code on the line of the opening delimiter has no indentation of its own.
     first = lines[0].lstrip(" \t")
     offsets[0] += len(lines[0]) - len(first)
     lines[0] = first
@@ -70,7 +70,7 @@ def python_block(code: syntax.Code) -> PythonBlock:
     extra = "    " if _opens_a_block(first) else ""
     for n in range(1, len(lines)):
         cut = min(smallest, _indentation(lines[n]))
-        # The columns of added blanks do not exist in the source.
+        # Added spaces have no columns in the source.
         lines[n] = extra + lines[n][cut:] if lines[n].strip() else ""
         offsets[n] += cut - len(extra)
     while lines and not lines[-1].strip():
@@ -89,5 +89,5 @@ def _indentation(line: str) -> int:
 
 
 def _opens_a_block(line: str) -> bool:
-    """Return whether a first line such as ``{= if x:`` asks for indented ones."""
+    """Return whether a first line such as ``{= if x:`` needs an indented block."""
     return line.split(" #")[0].rstrip().endswith(":")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How to go on after a word that does not fit.
+"""Error recovery: how parsing continues after a token that does not fit.
 
-In this order: take the word for what it was meant to be; supply one that is missing;
-give up the member, property or part of the file, and go on behind it. Every step
-consumes a word or shortens the stack, so the time is proportional to the text.
+In this order: reinterpret the token; insert a missing one; discard the member, property
+or part of the file and continue after it. Every step consumes a token or shortens the
+stack, so the time is linear in the length of the text.
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ from reactorl.lf.source import Span
 if TYPE_CHECKING:
     from reactorl.lf.parse.lalr import LalrParser
 
-_SUPPLIED: Final = (")", "]", "new", "->")
+_INSERTED: Final = (")", "]", "new", "->")
 LEVELS: Final = ("entry", "member", "item")
-"""What is given up if it cannot be understood."""
+"""The rules that recovery discards as a whole."""
 _HANDLERS: Final = frozenset(["tardy", "STAA", "STP", "deadline"])
 _OPENING: Final = frozenset(("(", "[", "LEFT"))
 
 
-def missing_word(machine: LalrParser, token: Token, following: Token) -> str | None:
-    """Return the word after which ``token`` would fit, if one does that."""
-    if not machine.history or token.kind == END:
+def missing_token(parser: LalrParser, token: Token, following: Token) -> str | None:
+    """Return the kind of token that, inserted before ``token``, makes it fit."""
+    if not parser.history or token.kind == END:
         return None
-    # Plain braces may be meant to hold code.
-    kind = "CODE" if token.kind == "{" and machine.fits(")", "CODE") else token.kind
+    # Plain braces may be a code block with the wrong delimiters.
+    kind = "CODE" if token.kind == "{" and parser.fits(")", "CODE") else token.kind
     # Two names are a list; a name and a value are an assignment.
     last = (",", "=") if kind == "NAME" else ("=", ",")
-    fitting = [word for word in _SUPPLIED + last if machine.fits(word, kind)]
+    fitting = [word for word in _INSERTED + last if parser.fits(word, kind)]
     for word in fitting:
-        if machine.fits(word, kind, following.kind):
+        if parser.fits(word, kind, following.kind):
             return word
     return fitting[0] if fitting else None
 
 
-def left_open(machine: LalrParser) -> Token | None:
-    """Return the parenthesis or bracket that is still open."""
-    for value in reversed(machine.values):
+def left_open(parser: LalrParser) -> Token | None:
+    """Return the innermost parenthesis or bracket that is still open."""
+    for value in reversed(parser.values):
         if isinstance(value, Token):
             if value.kind in _OPENING:
                 return value
@@ -57,39 +57,39 @@ def left_open(machine: LalrParser) -> Token | None:
     return None
 
 
-def drop_attributes(machine: LalrParser) -> None:
-    """Take attributes from the stack that are not followed by a member."""
-    while machine.values and not machine.fits("}"):
-        value = machine.values[-1]
+def drop_attributes(parser: LalrParser) -> None:
+    """Remove attributes from the stack that are not followed by a member."""
+    while parser.values and not parser.fits("}"):
+        value = parser.values[-1]
         nodes = value if isinstance(value, list | tuple) else (value,)
         if nodes and not isinstance(nodes[0], syntax.Attribute):
             return
-        machine.drop(1)
+        parser.drop(1)
 
 
-def may_be_name(machine: LalrParser, token: Token) -> bool:
-    """Tell whether a reserved word stands where a name can be meant."""
-    return token.kind in KEYWORDS and not token.first and machine.fits("NAME")
+def may_be_name(parser: LalrParser, token: Token) -> bool:
+    """Return whether a keyword is where a name is allowed."""
+    return token.kind in KEYWORDS and not token.first and parser.fits("NAME")
 
 
-def may_follow_name(machine: LalrParser, token: Token) -> bool:
-    """Tell whether a word can follow a name that is a reserved word."""
+def may_follow_name(parser: LalrParser, token: Token) -> bool:
+    """Return whether a token can follow a keyword that is used as a name."""
     if not token.first and token.kind in ("NAME", "NEW_NAME"):
         return False
-    return machine.fits("NAME", token.kind)
+    return parser.fits("NAME", token.kind)
 
 
-def head(given_up: list[Any]) -> tuple[str, list[Any]] | None:
-    """Return what remains of the head of a reactor or mode that was given up."""
-    kinds = [part.kind if isinstance(part, Token) else "" for part in given_up]
+def head(discarded: list[Any]) -> tuple[str, list[Any]] | None:
+    """Return the head of a discarded reactor or mode, as far as it was parsed."""
+    kinds = [part.kind if isinstance(part, Token) else "" for part in discarded]
     for kind in ("reactor", "mode"):
         if kind not in kinds:
             continue
         at = kinds.index(kind)
-        before = given_up[:at]
+        before = discarded[:at]
         attributes = before[0] if before and isinstance(before[0], tuple) else ()
         named = at + 1 < len(kinds) and kinds[at + 1] == "NAME"
-        name = given_up[at + 1] if named else None
+        name = discarded[at + 1] if named else None
         if kind == "mode":
             initial = next((p for p in before if isinstance(p, Token)), None)
             return "mode_head", [attributes, initial, name]
@@ -99,17 +99,17 @@ def head(given_up: list[Any]) -> tuple[str, list[Any]] | None:
 
 
 class Skipper:
-    """Decides where to go on: fed with words, it tells which one is to be kept."""
+    """Decides at which token parsing continues after an error."""
 
-    def __init__(self, name: str, given_up: list[Any]) -> None:
+    def __init__(self, name: str, discarded: list[Any]) -> None:
         self._name = name
-        marks = [part.kind for part in given_up if isinstance(part, Token)]
+        marks = [part.kind for part in discarded if isinstance(part, Token)]
         self._round = sum(mark in _OPENING for mark in marks)
         self._curly = 0 if name == "item" else marks.count("{")
         self._over = False
 
     def keeps(self, token: Token) -> bool:
-        """Tell whether to go on with this word; otherwise skip it."""
+        """Return whether parsing continues at this token; otherwise it is skipped."""
         kind = token.kind
         if kind == END or self._over:
             if kind not in _HANDLERS or self._round or self._curly:
@@ -147,7 +147,7 @@ class Skipper:
         return not self._round and kind in starts
 
     def skip(self, kind: str) -> None:
-        """Note a word that is not kept."""
+        """Count the brackets of a skipped token."""
         if kind in _OPENING:
             self._round += 1
         elif kind in (")", "]"):
@@ -163,13 +163,13 @@ class Skipper:
             self._over = self._name == "member"
 
 
-def supplied(kind: str, at: int) -> Token:
-    """Return a word that is not in the text."""
+def inserted(kind: str, at: int) -> Token:
+    """Return a token that is not in the text."""
     return Token(kind, kind, at, at)
 
 
 def span_of(token: Token, before: Token | None) -> Span:
-    """Return the place to show: the word, or the one before it on an earlier line."""
+    """Return the span to report: the token, or the last one of an earlier line."""
     if before is not None and (token.first or token.kind == END):
         return before.span
     return Span(token.start, max(token.end, token.start + 1))

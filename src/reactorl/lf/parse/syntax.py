@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The syntax tree of a ``.lf`` file: what the text says, nothing deduced.
+"""The syntax tree of a ``.lf`` file.
 
-Trees are frozen and compare by what they say, not by where: ``span`` and comments do
-not count, so a tree equals the one of the same program formatted differently.
+Nodes are frozen. Equality ignores positions (``span``) and comments, so a tree equals
+the tree of the same program in a different format.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from reactorl.lf.source import NOWHERE, Span
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """Anything that a stretch of text says."""
+    """Base class of all nodes."""
 
     span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
@@ -80,7 +80,7 @@ class ParamRef(Node):
 
 @dataclass(frozen=True, slots=True)
 class Code(Node):
-    """What stands between ``{=`` and ``=}``, verbatim; ``span`` includes the marks."""
+    """The text between ``{=`` and ``=}``; ``span`` includes the delimiters."""
 
     text: str
 
@@ -97,7 +97,7 @@ Expr: TypeAlias = "String | Char | Number | Bool | Time | ParamRef | Code | List
 
 @dataclass(frozen=True, slots=True)
 class Type(Node):
-    """A type annotation, as written without the colon; an error for Python."""
+    """A type annotation without the colon; an error in the Python target."""
 
     text: str
 
@@ -118,7 +118,7 @@ class Attribute(Node):
     args: tuple[AttributeArg, ...] | None = None
 
 
-# -- the head of a file -------------------------------------------------------------
+# -- target, imports, preambles -----------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +172,7 @@ class ImportedName(Node):
 
 @dataclass(frozen=True, slots=True)
 class Package(Node):
-    """``<pkg/File.lf>``; ``text`` is what stands between the angles, trimmed."""
+    """``<pkg/File.lf>``; ``text`` is the stripped text between the angle brackets."""
 
     text: str
 
@@ -193,14 +193,14 @@ class Preamble(Node):
     visibility: Literal["private", "public"] | None = None
 
 
-# -- what a reactor contains --------------------------------------------------------
+# -- members of a reactor -----------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Width(Node):
     """``[2 + n]``: a sum of numbers and parameters; empty for ``[]``.
 
-    A ``Code`` or ``widthof`` term parses, so that it can be refused in words.
+    ``Code`` and ``widthof`` terms are parsed and then rejected by a rule.
     """
 
     terms: tuple[int | Name | Code, ...]
@@ -354,8 +354,8 @@ class Connection(Node):
     """``(a.x, b.x)+ -> c.y after 1 ms serializer "proto"``.
 
     Attributes:
-        broadcast: Whether the left side is ``( )+``. Mere parentheses mean nothing
-            and are not kept.
+        broadcast: Whether the left side is ``( )+``. Parentheses without ``+`` have no
+            meaning and are not represented.
     """
 
     left: tuple[Ref, ...]
@@ -377,7 +377,7 @@ class Deadline(Node):
 
 @dataclass(frozen=True, slots=True)
 class Tardy(Node):
-    """``tardy {= =}``, or in old words ``STAA(d) {= =}`` or ``STP(d) {= =}``."""
+    """``tardy {= =}``, or the old forms ``STAA(d) {= =}`` and ``STP(d) {= =}``."""
 
     keyword: Literal["tardy", "STAA", "STP"]
     offset: Expr | None = None
@@ -389,8 +389,8 @@ class Reaction(Node):
     """``reaction name(triggers) sources -> effects {= =}``, and its further clauses.
 
     Attributes:
-        triggers: None if the list with its parentheses is missing (an old form).
-        code: None if the body is missing, which Python refuses.
+        triggers: None without a list in parentheses (an old form).
+        code: None without a body, which is an error in the Python target.
     """
 
     triggers: tuple[Trigger, ...] | None
@@ -425,7 +425,7 @@ class Reactor(Node):
     """A reactor class.
 
     Attributes:
-        params: Empty both for ``()`` and without parentheses: they mean the same.
+        params: Empty for ``()`` and without parentheses, which are equivalent.
     """
 
     name: Name | None
@@ -444,14 +444,14 @@ class Reactor(Node):
 
 @dataclass(frozen=True, slots=True)
 class Comment(Node):
-    """A comment with its marks: ``//``, ``#``, ``/* */`` or ``''' '''``."""
+    """A comment with its delimiters: ``//``, ``#``, ``/* */`` or ``''' '''``."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class File(Node):
-    """A ``.lf`` file, in the only order the grammar knows."""
+    """A ``.lf`` file."""
 
     target: Target | None = None
     imports: tuple[Import, ...] = ()

@@ -16,10 +16,10 @@ class Rule(NamedTuple):
     """A rule of the grammar.
 
     Attributes:
-        name: What it makes, e.g. ``member``.
-        length: How many symbols it consists of.
-        action: What makes its node: a method of ``TreeBuilder``, ``pass`` for the one
-            child itself, ``children`` for them without a node.
+        name: Its left side, e.g. ``member``.
+        length: The number of symbols of its right side.
+        action: How its node is made: a method of ``TreeBuilder``, ``pass`` for the
+            only child itself, ``children`` for a list without a node.
         plan: The children: ``2 * i`` for symbol i, ``2 * i + 1`` for the children of
             symbol i, -1 for None.
     """
@@ -31,14 +31,14 @@ class Rule(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """What the parser does in each state.
+    """The action and goto tables of the parser.
 
     Attributes:
-        end: The state in which the whole file has been read.
+        end: The state in which the whole file has been parsed.
         rules: All rules.
-        actions: Per state and kind of word: the next state if not negative; otherwise
-            ``-1 - action`` is the rule that ends here.
-        gotos: Per state and name of what a rule made: the next state.
+        actions: Per state and kind of token: the next state if not negative (shift);
+            otherwise ``-1 - action`` is the rule to reduce by.
+        gotos: Per state and left side of the reduced rule: the next state.
     """
 
     end: int

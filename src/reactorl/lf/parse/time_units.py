@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Time literals: units and what they are in nanoseconds."""
+"""Time literals: units and conversion to nanoseconds."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SPELLINGS: Final = (
     (604_800 * _SECOND, "wk week weeks"),
 )
 
-UNITS: Final[dict[str, int]] = {
+TIME_UNITS: Final[dict[str, int]] = {
     unit: length for length, units in _SPELLINGS for unit in units.split()
 }
 """Every unit's length in nanoseconds."""
@@ -32,17 +32,16 @@ UNITS: Final[dict[str, int]] = {
 def nanoseconds_of(time: syntax.Time) -> int:
     """Return a time literal in nanoseconds, at most ``FOREVER``.
 
-    An unknown unit counts as nanoseconds: it has been reported, and whoever goes on
-    after that only wants a number.
+    An unknown unit counts as nanoseconds; it has been reported already.
     """
     if time.magnitude is None:
         return NEVER if time.unit == "never" else FOREVER
-    length = time.magnitude * UNITS.get(time.unit, 1)
+    length = time.magnitude * TIME_UNITS.get(time.unit, 1)
     return max(NEVER, min(length, FOREVER))
 
 
 def fits(time: syntax.Time) -> bool:
-    """Return whether a time literal can be told from ``forever``."""
+    """Return whether a time literal is less than ``forever``."""
     if time.magnitude is None:
         return True
-    return NEVER < time.magnitude * UNITS.get(time.unit, 1) < FOREVER
+    return NEVER < time.magnitude * TIME_UNITS.get(time.unit, 1) < FOREVER

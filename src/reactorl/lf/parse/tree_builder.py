@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the nodes of the syntax tree: one method per rule of ``grammar.lark``.
+"""Builds the syntax tree: one method per rule of ``grammar.lark``.
 
-A method receives the stretch of text of its rule and what the rule's parts made. Forms
-that parse only so that they can be refused, and have no place in the tree, are refused
-here.
+A method receives the span of its rule and the values of the rule's symbols. Forms that
+the grammar accepts but the tree cannot represent are rejected here.
 """
 
 from __future__ import annotations
@@ -23,33 +22,35 @@ from reactorl.lf.source import Span
 
 
 class TreeBuilder(ValueBuilder):
-    """Makes all nodes of a file."""
+    """Builds all nodes of a file."""
 
     # -- a file --
 
     def start(self, span: Span, parts: Children) -> syntax.File:
-        """Sort the parts of a file; each kind has its place."""
+        """Make a file; report parts that are in the wrong order."""
         kinds: list[type] = [
             syntax.Target,
             syntax.Import,
             syntax.Preamble,
             syntax.Reactor,
         ]
-        words = ["the target line", "imports", "preambles", "reactors"]
+        words = ["the target declaration", "imports", "preambles", "reactors"]
         sorted_: list[list[Any]] = [[], [], [], []]
         latest = 0
         for part in parts:
             kind = kinds.index(type(part))
             if kind < latest:
-                self.refuse(
+                self.reject(
                     self._head(part.span),
-                    f"{words[kind]} must stand before {words[latest]}",
-                    "A file consists of target, imports, preambles and reactors, "
+                    f"{words[kind]} must come before {words[latest]}",
+                    "A file consists of the target, imports, preambles and reactors, "
                     "in this order.",
                 )
             elif kind == 0 and sorted_[0]:
-                self.refuse(
-                    self._head(part.span), "a file has only one target line", ""
+                self.reject(
+                    self._head(part.span),
+                    "a file must have only one target declaration",
+                    "",
                 )
             latest = max(kind, latest)
             sorted_[kind].append(part)
@@ -63,7 +64,7 @@ class TreeBuilder(ValueBuilder):
         )
 
     def _head(self, span: Span) -> Span:
-        """Return the first word of a stretch."""
+        """Return the span of the first word."""
         end = span.start
         while end < span.end and self.text[end].isalpha():
             end += 1
@@ -112,7 +113,7 @@ class TreeBuilder(ValueBuilder):
     # -- a reactor --
 
     def reactor_head(self, span: Span, parts: Children) -> Children:
-        """Keep what stands before the members."""
+        """Return the parts before the members."""
         return parts
 
     def reactor(self, span: Span, parts: Children) -> syntax.Reactor:
@@ -124,7 +125,7 @@ class TreeBuilder(ValueBuilder):
         for n, token in enumerate(modifiers):
             before = words[:n]
             if token.text in before or (token.text in kinds and kinds[0] in before):
-                self.refuse(token.span, f"one word too many: '{token.text}'", "")
+                self.reject(token.span, f"unexpected modifier '{token.text}'", "")
                 break
         return syntax.Reactor(
             name and name_of(name),
@@ -233,9 +234,9 @@ class TreeBuilder(ValueBuilder):
         """``c = new[2] C(p = 0)``."""
         attributes, name, width, class_name, generics, args, host = parts
         if args is None:
-            self.refuse(
+            self.reject(
                 class_name.span,
-                f"the parentheses after '{class_name.text}' are missing",
+                f"missing parentheses after '{class_name.text}'",
                 f"Write: {name.text} = new {class_name.text}()",
             )
         return syntax.Instance(
@@ -254,7 +255,7 @@ class TreeBuilder(ValueBuilder):
         return tuple(a for a in parts if a is not None)
 
     def no_args(self, span: Span, parts: Children) -> None:
-        """Tell that the parentheses are missing."""
+        """Return None for missing parentheses."""
 
     def arg(self, span: Span, parts: Children) -> syntax.Argument:
         """``p = 0``."""
@@ -262,11 +263,11 @@ class TreeBuilder(ValueBuilder):
         return syntax.Argument(name_of(name), value, span=span)
 
     def positional(self, span: Span, parts: Children) -> None:
-        """Refuse an argument without a name."""
+        """Reject an argument without a name."""
         value = messages.shorten(self.text[span.start : span.end])
-        self.refuse(
+        self.reject(
             span,
-            "this argument does not say which parameter it is for",
+            "an argument must have the form 'parameter = value'",
             f"Write: parameter = {value}",
         )
 
@@ -311,8 +312,8 @@ class TreeBuilder(ValueBuilder):
 
     def reaction(self, span: Span, parts: Children) -> syntax.Reaction:
         """``reaction(t) x -> y {= =}``."""
-        attributes, keyword, name, heard, effects, code, tardy, deadline = parts
-        triggers, sources = heard
+        attributes, keyword, name, (triggers, sources), *rest = parts
+        effects, code, tardy, deadline = rest
         return syntax.Reaction(
             triggers,
             sources,
@@ -332,7 +333,7 @@ class TreeBuilder(ValueBuilder):
         return tuple(t for t in triggers if t is not None), sources or ()
 
     def no_triggers(self, span: Span, parts: Children) -> tuple[None, tuple[()]]:
-        """Tell that the list is missing."""
+        """Return None for a missing list."""
         return None, ()
 
     def builtin(self, span: Span, parts: Children) -> syntax.Builtin:
@@ -364,7 +365,7 @@ class TreeBuilder(ValueBuilder):
         return syntax.Deadline(delay, code and code_of(code), span=span)
 
     def mode_head(self, span: Span, parts: Children) -> Children:
-        """Keep what stands before the members."""
+        """Return the parts before the members."""
         return parts
 
     def mode(self, span: Span, parts: Children) -> syntax.Mode:

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the nodes of which members consist: values, widths, types, attributes."""
+"""Builds the nodes inside members: values, widths, types, attributes."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from reactorl.lf.parse import messages, syntax
-from reactorl.lf.parse.time_units import UNITS
+from reactorl.lf.parse.time_units import TIME_UNITS
 from reactorl.lf.source import Span
 
 if TYPE_CHECKING:
@@ -16,42 +16,42 @@ if TYPE_CHECKING:
     from reactorl.lf.source import Source
 
 Children = list[Any]
-"""What the parts of a rule made: tokens, nodes, tuples of nodes."""
+"""The values of a rule's symbols: tokens, nodes, tuples of nodes."""
 
 
 def name_of(token: Token) -> syntax.Name:
-    """Return a word as a name."""
+    """Return a token as a name."""
     return syntax.Name(token.text, span=token.span)
 
 
 def code_of(token: Token) -> syntax.Code:
-    """Return a code block as code."""
+    """Return a token as code."""
     return syntax.Code(token.text, span=token.span)
 
 
 def string_of(token: Token) -> syntax.String:
-    """Return a string as a string."""
+    """Return a token as a string."""
     return syntax.String(token.text, span=token.span)
 
 
 def whole(digits: str) -> int:
-    """Return a whole number; one that is too long has been refused already."""
+    """Return an integer; digits beyond the maximum, an error, are cut off."""
     return int(digits[: messages.LONGEST_NUMBER])
 
 
 class ValueBuilder:
-    """Makes nodes: one method per rule of ``grammar.lark``.
+    """Builds nodes: one method per rule of ``grammar.lark``.
 
     Attributes:
         text: The text of the file.
-        refuse: Called with place, fact and way out for each form that is refused.
+        reject: Called with span, error and remedy for each form that is rejected.
     """
 
     def __init__(
-        self, source: Source, refuse: Callable[[Span, str, str], None]
+        self, source: Source, reject: Callable[[Span, str, str], None]
     ) -> None:
         self.text = source.text
-        self.refuse = refuse
+        self.reject = reject
 
     def attributes(self, span: Span, parts: Children) -> tuple[syntax.Attribute, ...]:
         """``@a @b``."""
@@ -90,15 +90,17 @@ class ValueBuilder:
         return syntax.Width(tuple(terms), span=span)
 
     def widthof(self, span: Span, parts: Children) -> syntax.Name:
-        """``widthof(a.x)``, as a name that no parameter can have."""
+        """``widthof(a.x)``, as a name that is not a valid parameter."""
         return syntax.Name(self.text[span.start : span.end], span=span)
 
     def old_init(self, span: Span, parts: Children) -> syntax.Expr | None:
-        """Refuse ``x(0)`` and ``x{0}``; ``x = 0`` is what they mean."""
+        """Reject ``x(0)`` and ``x{0}``, old forms of ``x = 0``."""
         values = tuple(v for v in parts if v is not None)
         inside = messages.shorten(self.text[span.start + 1 : span.end - 1].strip())
         value = inside if len(values) == 1 else f"[{inside}]"
-        self.refuse(span, "values are given with '='", f"Write: = {value}")
+        self.reject(
+            span, "an initial value must be given with '='", f"Write: = {value}"
+        )
         return values[0] if len(values) == 1 else syntax.List(values, span=span)
 
     def type(self, span: Span, parts: Children) -> syntax.Type:
@@ -112,7 +114,7 @@ class ValueBuilder:
         return tuple(t for t in parts if t is not None)
 
     def type_arg(self, span: Span, parts: Children) -> syntax.Type:
-        """Make a type between angles."""
+        """Make a type between angle brackets."""
         return syntax.Type(self.text[span.start : span.end], span=span)
 
     def host(self, span: Span, parts: Children) -> syntax.Host:
@@ -120,7 +122,7 @@ class ValueBuilder:
         return syntax.Host(parts[0].text, span=parts[0].span)
 
     def nothing(self, span: Span, parts: Children) -> None:
-        """Tell that an optional part is absent."""
+        """Return None for an optional part that is absent."""
 
     # -- values --
 
@@ -151,7 +153,7 @@ class ValueBuilder:
             return syntax.Time(None, text, span=span)
         unit = text.lstrip("+-.0123456789").strip()
         digits = text[: len(text) - len(unit)].strip()
-        if unit not in UNITS:
+        if unit not in TIME_UNITS:
             unit = messages.nearest_unit(unit) or "s"
         integer = digits.split(".")[0].lstrip("+")
         return syntax.Time(

@@ -18,7 +18,7 @@ from reactorl.rl.envs.commands import Answer, Broadcast
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reactorl.rl.envs.sub_env import SubEnv
+    from reactorl.rl.envs.managed_env import ManagedEnv
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Read(Broadcast):
 
     name: str
 
-    def apply(self, sub_env: SubEnv) -> Answer:
+    def apply(self, sub_env: ManagedEnv) -> Answer:
         """Read it."""
         return Answer.of(lambda: sub_env.env.get_wrapper_attr(self.name))
 
@@ -40,7 +40,7 @@ class Invoke(Broadcast):
     args: tuple[Any, ...] = ()
     kwargs: tuple[tuple[str, Any], ...] = ()
 
-    def apply(self, sub_env: SubEnv) -> Answer:
+    def apply(self, sub_env: ManagedEnv) -> Answer:
         """Call it."""
         return Answer.of(
             lambda: sub_env.env.get_wrapper_attr(self.name)(
@@ -56,7 +56,7 @@ class Put(Broadcast):
     name: str
     value: Any
 
-    def apply(self, sub_env: SubEnv) -> Answer:
+    def apply(self, sub_env: ManagedEnv) -> Answer:
         """Set it."""
         return Answer.of(lambda: setattr(sub_env.env, self.name, self.value))
 
@@ -78,7 +78,7 @@ class Wrapped(Broadcast):
         """Return it by name: where it arrives, the class may be another object."""
         return Wrapped(None, self.name)
 
-    def apply(self, sub_env: SubEnv) -> Answer:
+    def apply(self, sub_env: ManagedEnv) -> Answer:
         """Look through the wrappers."""
         env: Any = sub_env.env
         while isinstance(env, gym.Wrapper):
@@ -97,7 +97,7 @@ class Wrapped(Broadcast):
 class Identify(Broadcast):
     """Tell which object the environment is."""
 
-    def apply(self, sub_env: SubEnv) -> Answer:
+    def apply(self, sub_env: ManagedEnv) -> Answer:
         """Return its process and its place there."""
         return Answer((os.getpid(), id(sub_env.env.unwrapped)))
 

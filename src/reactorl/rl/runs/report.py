@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from reactorl._util.files import write_atomic
 from reactorl._util.formatting import format_number, format_seconds
-from reactorl.dashboard.document import asset, document
+from reactorl.dashboard import asset, document
 from reactorl.diagram import html_parts
 from reactorl.rl.runs.report_curves import Numbers, curves, read_numbers
 

@@ -8,8 +8,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from reactorl.dashboard.chart import Line, Points, chart
-from reactorl.dashboard.series import Series
+from reactorl.dashboard import Line, Points, Series, line_chart
 from reactorl.rl.runs.metrics import EVALUATED, FINAL, LENGTH, RETURN, SPEED, numbers
 from reactorl.rl.runs.plot import WINDOW
 
@@ -84,20 +83,20 @@ def curves(read: Numbers) -> tuple[str, list[str]]:
     if evaluated:
         lines.append(Line("evaluation", _thinned(evaluated), "dots"))
     title = "Return of an episode"
-    wide = chart(title, lines, width=1060, height=300)
-    thin = chart(title, lines, height=220)
+    wide = line_chart(title, lines, width=1060, height=300)
+    thin = line_chart(title, lines, height=220)
     large = f'<div class="wide">{wide}</div><div class="thin">{thin}</div>'
-    small = [chart("Steps per second", [Line("steps/s", _speeds(read.clock))])]
+    small = [line_chart("Steps per second", [Line("steps/s", _speeds(read.clock))])]
     for agent, points in read.by_agent.items():
         mean = Line(f"mean of {WINDOW} episodes", _means(points))
-        small.append(chart(f"return of {agent}", [mean]))
+        small.append(line_chart(f"return of {agent}", [mean]))
     shown = (RETURN, EVALUATED, FINAL, SPEED)
     left = [k for k in read.found if k not in shown and not read.is_of_agent(k)]
     # Losses first, in the order in which the algorithm tells them.
     for key in sorted(left, key=lambda k: (not k.startswith("losses/"), k == LENGTH)):
         name = key.partition("/")[2] or key
         title = name.replace("_", " ")
-        small.append(chart(title, [Line(name, _thinned(read.found[key]))]))
+        small.append(line_chart(title, [Line(name, _thinned(read.found[key]))]))
     return large, small
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from reactorl.rl.envs.errors import EnvError, SharedStateError
-from reactorl.rl.envs.sub_env import env_name
+from reactorl.rl.envs.managed_env import env_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules that a program must keep, one topic per module.
+"""Rules of the language, one topic per module.
 
-Each rule looks at what a class itself says; names are looked up in all it inherits.
-So every mistake is reported once, where it was made.
+Each rule checks the members that a class declares itself and looks names up in all base
+classes, so that every error is reported once, in the class that contains it.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _RULES = (
 
 
 def check(linked: LinkedProgram, report: Report) -> None:
-    """Note every rule that a linked breaks, file by file."""
+    """Report all violations of rules, file by file."""
     scopes = Scopes()
     globals_ = preambles.check(linked, report)
     for file in linked.files:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for attributes: which there are, and what they take."""
+"""Rules for attributes: all known attributes and their arguments."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _WORDS: Final = {
     "string": 'a string such as "x"',
     "time": "a time such as 10 ms",
-    "count": "a whole number from 0",
+    "count": "an integer of at least 0",
     "truth": "true or false",
     "word": "a word or string",
     "any": "a value",
@@ -26,7 +26,7 @@ _WORDS: Final = {
 
 @dataclass(frozen=True)
 class _Spec:
-    """Arguments of an attribute, name and kind; the last ``optional`` may lack."""
+    """Arguments of an attribute, name and kind; the last ``optional`` may be absent."""
 
     args: tuple[tuple[str, str], ...] = ()
     optional: int = 0
@@ -41,12 +41,12 @@ _WORD = _Spec((("value", "word"),))
 _LEVELS = ("error", "warn", "info", "log", "debug")
 
 SPECS: Final[dict[str, _Spec]] = {
-    # How a diagram shows things.
+    # Appearance in diagrams.
     "label": _TEXT,
     "icon": _TEXT,
     "side": _Spec((("value", "string"),), choices=("north", "south", "east", "west")),
     "layout": _Spec((("option", "string"), ("value", "string"))),
-    # How federates are coordinated.
+    # Coordination of federates.
     "maxwait": _TIME,
     "absent_after": _TIME,
     "transient": _Spec(),
@@ -54,7 +54,7 @@ SPECS: Final[dict[str, _Spec]] = {
     # Other.
     "sparse": _Spec(),
     "property": _Spec((("name", "string"), ("value", "any"))),
-    # What main says instead of the target line.
+    # Target properties as attributes of the main reactor.
     "timeout": _TIME,
     "fast": _FLAG,
     "keepalive": _FLAG,
@@ -63,11 +63,11 @@ SPECS: Final[dict[str, _Spec]] = {
     "platform": _Spec((("value", "word"), ("options", "any")), optional=1),
     "clock_sync": _Spec((("value", "word"),), choices=("off", "init", "initial", "on")),
 }
-"""Every attribute; those of LF's own making begin with an underscore."""
+"""All attributes; those that LF generates begin with an underscore."""
 
 
 def check(context: Context) -> None:
-    """Note attributes that mean nothing."""
+    """Report unknown attributes and wrong arguments."""
     reactor = context.unit.tree
     groups = [reactor.attributes, *(param.attributes for param in reactor.params)]
     for part in context.unit.own_parts():
@@ -102,7 +102,7 @@ def _check_arguments(
         else:
             name = positions[n] if n < len(positions) else ""
         if name not in expected:
-            _refuse_argument(context, attribute, arg, positions)
+            _report_argument(context, attribute, arg, positions)
             return
         if name in given:
             context.error(arg, f"'{name}' is given twice", "Remove one of the two.")
@@ -113,11 +113,11 @@ def _check_arguments(
     missing = [name for name in required if name not in given]
     if missing:
         kinds = " and ".join(_WORDS[expected[name]] for name in missing)
-        what = f"attribute '@{attribute.name.text}' needs {kinds}"
+        what = f"attribute '@{attribute.name.text}' must have {kinds}"
         context.error(attribute, what, _example(attribute.name.text, spec))
 
 
-def _refuse_argument(
+def _report_argument(
     context: Context,
     attribute: syntax.Attribute,
     arg: syntax.AttributeArg,
@@ -145,7 +145,7 @@ def _check_argument(
 ) -> None:
     value = arg.value
     if not _is_kind(value, kind):
-        what = f"attribute '@{attribute.name.text}' needs {_WORDS[kind]} here"
+        what = f"this argument of '@{attribute.name.text}' must be {_WORDS[kind]}"
         context.error(
             value, what, _example(attribute.name.text, SPECS[attribute.name.text])
         )
@@ -153,7 +153,7 @@ def _check_argument(
     check_literal(context, value)
     text = _text(value)
     if choices and text is not None and text.casefold() not in choices:
-        what = f"'{text}' is nothing that '@{attribute.name.text}' knows"
+        what = f"unknown value '{text}' of '@{attribute.name.text}'"
         context.error(value, what, nearest(text, choices))
 
 
@@ -170,7 +170,7 @@ def _is_kind(value: syntax.Expr, kind: str) -> bool:
         case "truth":
             return isinstance(value, syntax.Bool)
         case "word":
-            # 'on' and 'off' may have been read as names, true and false as truths.
+            # 'on' and 'off' are parsed as names, true and false as booleans.
             return isinstance(value, syntax.String | syntax.ParamRef | syntax.Bool)
         case _:
             return True

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for Python in code blocks: that it is Python, and keeps to the signature."""
+"""Rules for code blocks: valid Python that uses only names of the signature."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def check(context: Context) -> None:
-    """Note what is wrong with the code blocks of a class."""
+    """Check the code blocks of a class."""
     for param in context.unit.tree.params:
         _check_value(context, param.default)
     for part in context.unit.own_parts():
@@ -78,7 +78,7 @@ def _check_code(
             names += [ref.container.text, show(ref).replace(".", "_")]
         else:
             symbol = context.scope.declared.get(ref.name.text)
-            if symbol is None or symbol.kind != "timer":  # which gives no name
+            if symbol is None or symbol.kind != "timer":  # timers are not arguments
                 names.append(ref.name.text)
     checked = check_body(context.source, code, _usable(names), context.report)
     if checked is not None:
@@ -89,7 +89,7 @@ def _check_code(
 
 
 def _usable(names: list[str]) -> list[str]:
-    """Return the names that Python takes for parameters; others are reported."""
+    """Return the names that are valid in Python; the others are reported elsewhere."""
     from keyword import iskeyword
 
     return [n for n in names if n.isidentifier() and not iskeyword(n)]

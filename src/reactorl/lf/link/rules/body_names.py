@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A body touches nothing that its reaction's signature does not name."""
+"""Rules for names in bodies: only those of the signature may be used."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from reactorl.lf.link.rules.hidden_names import lacks_port
-from reactorl.lf.link.rules.python_check import names_taken_from_outside
+from reactorl.lf.link.rules.python_check import global_names
 from reactorl.lf.link.rules.references import key_of, show
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def check_names(context: Context, checked: CheckedBlock, declared: list[str]) -> None:
-    """Note ports, actions and the like that a body uses but does not declare."""
+    """Report ports, actions etc. that a body uses but its signature lacks."""
     if context.globals is None:
         return
     hidden = context.hidden
@@ -30,7 +30,7 @@ def check_names(context: Context, checked: CheckedBlock, declared: list[str]) ->
                 uses[node.id] = node
     if not uses:
         return
-    loose = names_taken_from_outside(checked) & uses.keys() - context.globals
+    loose = global_names(checked) & uses.keys() - context.globals
     for name in sorted(loose, key=lambda n: _place(uses[n])):
         what, advice = hidden[name]
         context.report.error(context.source, checked.span(uses[name]), what, advice)
@@ -39,7 +39,7 @@ def check_names(context: Context, checked: CheckedBlock, declared: list[str]) ->
 def check_parts(
     context: Context, checked: CheckedBlock, refs: tuple[syntax.Ref, ...]
 ) -> None:
-    """Note ``child.port`` in a body whose signature names only other ports of it."""
+    """Report ``child.port`` if the signature names only other ports of the child."""
     named: dict[str, set[str]] = {}
     for ref in refs:
         if ref.container is not None:
@@ -82,7 +82,7 @@ def check_sets(
     read: tuple[syntax.Ref, ...],
     effects: tuple[syntax.Ref, ...],
 ) -> None:
-    """Note where a body sets a port that it may only read."""
+    """Report ports that a body sets although they are not effects."""
     writable = {key_of(effect) for effect in effects}
     readable: dict[Key, syntax.Ref] = {}
     for ref in read:
@@ -99,15 +99,15 @@ def check_sets(
         key = _key(node.func.value) if node.func.attr == "set" else None
         if key in readable and (key[0] or key[1]) not in stored:
             ref = readable[key]
-            what = f"this reaction may read '{show(ref)}' but not set it"
-            advice = "Set one of its effects: what stands after '->'."
+            what = f"'{show(ref)}' is not an effect of this reaction"
+            advice = "Only effects, listed after '->', can be set."
             context.report.error(
                 context.source, checked.span(node.func.value), what, advice
             )
 
 
 def _is_plain_port(context: Context, ref: syntax.Ref) -> bool:
-    """Return whether it is a port that has no private copy of its value."""
+    """Return whether it is a port, but not a mutable input."""
     if ref.container is not None:
         scope = context.child(ref.container.text)
         return scope is not None and scope.port(ref.name.text) is not None
@@ -116,7 +116,7 @@ def _is_plain_port(context: Context, ref: syntax.Ref) -> bool:
 
 
 def _key(node: ast.expr) -> Key | None:
-    """Return what ``x``, ``x[i]``, ``c.x``, ``c[i].x`` or ``c.x[i]`` stands for."""
+    """Return the key of ``x``, ``x[i]``, ``c.x``, ``c[i].x`` or ``c.x[i]``."""
     if isinstance(node, ast.Subscript):
         node = node.value
     if isinstance(node, ast.Name):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for a class as a whole: parameters, main and federated reactors, old forms."""
+"""Rules for whole classes: parameters, main and federated reactors, old forms."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def check(context: Context) -> None:
-    """Note what is wrong with a class as a whole."""
+    """Check parameters and the rules of main and federated reactors."""
     reactor = context.unit.tree
     if reactor.is_realtime:
         what = "'realtime' has no effect"
@@ -20,7 +20,7 @@ def check(context: Context) -> None:
     for param in reactor.params:
         if param.default is None:
             what = f"parameter '{param.name.text}' has no default"
-            advice = f"Give it one, for example '{param.name.text} = 0'."
+            advice = f"Write for example '{param.name.text} = 0'."
             context.error(param.name, what, advice)
     if reactor.kind:
         _check_main(context)
@@ -34,8 +34,8 @@ def _check_main(context: Context) -> None:
         if not isinstance(part.member, syntax.Port):
             continue
         if part.owner is context.unit:
-            what = f"a {kind} reactor has no ports: there is nobody to connect them"
-            advice = f"Remove '{part.member.name.text}', or put it in another reactor."
+            what = f"a {kind} reactor must not have ports"
+            advice = f"Remove '{part.member.name.text}', or move it to another reactor."
             context.error(part.member.name, what, advice)
             continue
         base = next(
@@ -43,7 +43,7 @@ def _check_main(context: Context) -> None:
             context.unit.tree.bases[0],
         )
         what = (
-            f"a {kind} reactor has no ports, but {part.owner.name} "
+            f"a {kind} reactor must not have ports, but base {part.owner.name} "
             f"has '{part.member.name.text}'"
         )
         context.error(base, what, "Contain it instead of extending it.")
@@ -60,14 +60,14 @@ def _check_federated(context: Context) -> None:
         member = part.member
         if isinstance(member, syntax.Mode):
             what = "a federated reactor cannot have modes"
-            advice = "Put them into a reactor that it contains."
+            advice = "Move them into a contained reactor."
             context.error(member.name or member, what, advice)
         if isinstance(member, syntax.Reaction):
             _check_reach(context, member)
 
 
 def _check_reach(context: Context, reaction: syntax.Reaction) -> None:
-    """Check that a top-level reaction touches one federate: it runs in that one."""
+    """Check that a top-level reaction refers to one federate, where it runs."""
     first: syntax.Name | None = None
     refs = (*(reaction.triggers or ()), *reaction.sources, *reaction.effects)
     for ref in refs:
@@ -77,7 +77,7 @@ def _check_reach(context: Context, reaction: syntax.Reaction) -> None:
             first = ref.container
         elif ref.container.text != first.text:
             what = (
-                f"this reaction of a federated reactor touches two federates, "
+                f"a reaction of a federated reactor must refer to one federate, got "
                 f"'{first.text}' and '{ref.container.text}'"
             )
             context.error(ref, what, "Split it, or connect the two federates.")

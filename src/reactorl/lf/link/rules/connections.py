@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for connections: what may stand on the left and on the right."""
+"""Rules for connections: which ports are allowed on each side."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def check(context: Context) -> None:
-    """Note what is wrong with the connections of a class."""
+    """Check the connections of a class."""
     for part in context.unit.own_parts():
         if isinstance(part.member, syntax.Connection):
             _check_connection(context, part.member)
@@ -35,15 +35,15 @@ def _check_connection(context: Context, connection: syntax.Connection) -> None:
     for ref in connection.right:
         _check_side(context, ref, "output", "input")
         if key_of(ref) in seen:
-            what = f"'{show(ref)}' stands twice on the right of this connection"
-            context.error(ref, what, "A port receives from one place only.")
+            what = f"'{show(ref)}' is twice on the right of this connection"
+            context.error(ref, what, "A port can have only one source.")
         seen.add(key_of(ref))
 
 
 def _check_side(
     context: Context, ref: syntax.Ref, own: SymbolKind, of_children: SymbolKind
 ) -> None:
-    """Check a reference: own ports of one direction go there, of children the other."""
+    """Check one side: own ports of one direction, contained ports of the other."""
     role = "source" if own == "input" else "destination"
     meaning = follow(
         context,
@@ -57,14 +57,14 @@ def _check_side(
     side = "left" if own == "input" else "right"
     if kind not in ("input", "output"):
         what = f"only ports can be connected, and '{shown}' is {with_article(kind)}"
-        context.error(ref, what, "Use a reaction to pass on what it brings.")
+        context.error(ref, what, "Use a reaction to forward the event.")
     elif meaning.container is not None and kind != of_children:
         what = f"'{shown}' is an {kind} of a contained reactor, on the {side}"
-        advice = f"On the {side} stand {of_children}s of contained reactors."
+        advice = f"Write {of_children}s of contained reactors on the {side}."
         context.error(ref, what, advice)
     elif meaning.container is None and kind != own:
         what = f"'{shown}' is an {kind} of this reactor, on the {side}"
-        advice = f"On the {side} stand {own}s of this reactor."
+        advice = f"Write {own}s of this reactor on the {side}."
         context.error(ref, what, advice)
     else:
         _check_interleaved(context, ref, meaning)
@@ -74,5 +74,5 @@ def _check_interleaved(context: Context, ref: syntax.Ref, meaning: Meaning) -> N
     if not ref.interleaved or (meaning.is_bank and meaning.is_multiport):
         return
     missing = "is not in a bank" if not meaning.is_bank else "is not a multiport"
-    what = f"'interleaved' needs a multiport in a bank; '{show(ref)}' {missing}"
+    what = f"'interleaved' requires a multiport in a bank; '{show(ref)}' {missing}"
     context.error(ref, what, f"Write '{show(ref)}'.")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a rule is given: a class, what names mean in it, and where to note mistakes."""
+"""The argument of every rule: a class, its scope, and the report."""
 
 from __future__ import annotations
 
@@ -21,10 +21,9 @@ class Context:
 
     Attributes:
         unit: The class.
-        scope: What names mean in it.
-        source: The file it stands in.
-        globals: Names that preambles of files give to all bodies;
-            None if that is not known.
+        scope: Its names.
+        source: Its file.
+        globals: Names that preambles of files define for all bodies; None if unknown.
     """
 
     def __init__(
@@ -42,19 +41,19 @@ class Context:
         self.globals = globals_
 
     def error(self, node: Node, what: str, help: str = "") -> None:
-        """Note something that keeps the program from running."""
-        if node.span not in self.unit.file.told:
+        """Report an error, unless a syntax error was reported at the same span."""
+        if node.span not in self.unit.file.reported:
             self.report.error(self.source, node.span, what, help)
 
     def warning(self, node: Node, what: str, help: str = "") -> None:
-        """Note something legal that is probably not meant, or an old form."""
+        """Report something legal that is probably a mistake, or an old form."""
         self.report.warning(self.source, node.span, what, help)
 
     def child(self, name: str) -> Scope | None:
-        """Return what names mean in a contained reactor, if its class is known."""
+        """Return the scope of a contained reactor, if its class is known."""
         return self.scopes.child(self.unit, name)
 
     @cached_property
     def hidden(self) -> dict[str, tuple[str, str]]:
-        """What bodies see only through their signature, and what to say about it."""
+        """Names that a body can use only if its signature declares them."""
         return hidden_names(self.scope, self.scopes)

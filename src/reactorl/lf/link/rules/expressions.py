@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for values: a bare name is a parameter of the enclosing class."""
+"""Rules for values: a bare name must be a parameter of the enclosing class."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def check(context: Context) -> None:
-    """Note values that cannot be."""
+    """Check defaults, initial values and arguments."""
     for param in context.unit.tree.params:
         if param.default is not None:
             for value in leaves(param.default):
@@ -31,7 +31,7 @@ def check(context: Context) -> None:
 
 
 def leaves(value: syntax.Expr) -> Iterator[syntax.Expr]:
-    """Yield the values that lists, however deep, consist of."""
+    """Yield the values of arbitrarily nested lists."""
     waiting = [value]
     while waiting:
         each = waiting.pop()
@@ -42,7 +42,7 @@ def leaves(value: syntax.Expr) -> Iterator[syntax.Expr]:
 
 
 def check_value(context: Context, value: syntax.Expr) -> None:
-    """Note names in a value that are no parameter of the class, and odd literals."""
+    """Report names that are not parameters of the class, and invalid literals."""
     for leaf in leaves(value):
         if isinstance(leaf, syntax.ParamRef):
             check_name(context, leaf)
@@ -51,7 +51,7 @@ def check_value(context: Context, value: syntax.Expr) -> None:
 
 
 def check_name(context: Context, ref: syntax.ParamRef) -> bool:
-    """Return whether a bare name is a parameter; if not, that is noted."""
+    """Return whether a bare name is a parameter; report it if not."""
     if context.scope.param(ref.name) is not None:
         return True
     if context.scope.is_whole:
@@ -61,15 +61,15 @@ def check_name(context: Context, ref: syntax.ParamRef) -> bool:
 
 
 def check_literal(context: Context, value: syntax.Expr) -> None:
-    """Note a time that nanoseconds in 64 bits cannot hold."""
+    """Report a time that does not fit into 64 bits of nanoseconds."""
     if isinstance(value, syntax.Time) and not fits(value):
-        what = "this time is longer than 292 years, the longest there is"
+        what = "a time must be at most 292 years"
         context.error(value, what, "Write 'forever'.")
 
 
 def _advice(context: Context, name: str) -> str:
     if name in ("None", "self", "lf") or name.isupper():
-        return f"Put Python in braces: '{{= {name} =}}'."
+        return f"Write Python in braces: '{{= {name} =}}'."
     if name in context.scope.attributes:
         kind = context.scope.attributes[name].kind
         return f"It has a {kind} of that name: write '{{= self.{name} =}}'."
@@ -82,10 +82,10 @@ def _check_default(context: Context, param: syntax.Param, value: syntax.Expr) ->
         check_literal(context, value)
     elif context.scope.param(value.name) is not None:
         what = f"the default of '{param.name.text}' is another parameter"
-        advice = "Write a value; who creates the reactor can pass both."
+        advice = "Write a value; an instantiation can set both parameters."
         context.error(value, what, advice)
     else:
-        what = f"the default of '{param.name.text}' is the unknown name '{value.name}'"
+        what = f"the default of '{param.name.text}' is an unknown name '{value.name}'"
         context.error(value, what, f"For Python, write '{{= {value.name} =}}'.")
 
 
@@ -93,6 +93,6 @@ def _check_state(context: Context, state: syntax.State) -> None:
     if state.init is not None:
         check_value(context, state.init)
     elif state.is_reset:
-        what = f"'reset state {state.name.text}' has no value to be reset to"
+        what = f"'reset state {state.name.text}' has no initial value"
         advice = f"Write 'reset state {state.name.text} = ...'."
         context.error(state.name, what, advice)

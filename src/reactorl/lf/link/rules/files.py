@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for a file as a whole: its target line, its classes, its name."""
+"""Rules for whole files: target declaration, names of classes, main reactor."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def check(file: FileUnit, report: Report, *, is_root: bool) -> None:
-    """Note what is wrong with a file as a whole."""
+    """Check the target declaration, the names of classes, and the main reactor."""
     if is_root and file.tree.target is None and file.is_whole:
-        what = "the target line is missing"
+        what = "missing target declaration"
         report.error(file.source, Span(0, 1), what, "Begin with 'target Python'.")
     if not file.own and file.is_whole:
         end = len(file.source.text.rstrip())
@@ -33,12 +33,12 @@ def _check_names(file: FileUnit, report: Report) -> None:
         if reactor.name is None:
             if not reactor.kind:
                 what = "this reactor has no name"
-                advice = "Only a main or federated reactor can do without."
+                advice = "Only a main or federated reactor can be unnamed."
                 report.error(file.source, reactor.span, what, advice)
             continue
         if unit.name in seen:
             line, _ = file.source.line_and_column(seen[unit.name].tree.span.start)
-            what = f"there is another reactor '{unit.name}', in line {line}"
+            what = f"reactor '{unit.name}' is already declared on line {line}"
             report.error(file.source, reactor.name.span, what, "Rename one of them.")
         else:
             seen[unit.name] = unit
@@ -51,23 +51,22 @@ def _check_main(file: FileUnit, report: Report) -> None:
         name = unit.tree.name
         at = name.span if name is not None else _head(unit)
         if n > 0:
-            what = "a file has at most one main or federated reactor"
-            advice = "Make this an ordinary reactor: remove the word before 'reactor'."
+            what = "a file must have at most one main or federated reactor"
+            advice = f"Remove '{unit.tree.kind}'."
             report.error(file.source, at, what, advice)
         elif name is not None and name.text != stem:
-            what = f"the {unit.tree.kind} reactor is not called like its file"
-            advice = f"Call it '{stem}', or leave out the name."
+            what = f"the {unit.tree.kind} reactor must be named like its file, '{stem}'"
+            advice = f"Name it '{stem}', or omit the name."
             report.error(file.source, name.span, what, advice)
         elif stem[:1].isdigit():
-            what = f"the file name '{file.source.path.name}' starts with a digit"
-            advice = (
-                "Programs are called like their file, so it must start with a letter."
-            )
+            name_ = file.source.path.name
+            what = f"the file name '{name_}' must not start with a digit"
+            advice = "The program has the name of its file."
             report.error(file.source, at, what, advice)
 
 
 def _head(unit: ClassUnit) -> Span:
-    """Return the stretch of the word 'main' or 'federated'."""
+    """Return the span of the keyword 'main' or 'federated'."""
     tree, text = unit.tree, unit.file.source.text
     after = tree.attributes[-1].span.end if tree.attributes else tree.span.start
     start = max(tree.span.start, text.find(unit.tree.kind, after))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names that mean something in a reactor, but in a body only if the signature says so.
+"""Names that a body can use only if its signature declares them.
 
-A mistake is certain only where nothing else can have given the name: Python, LF's
-own names and preambles are left out.
+Names that Python, LF or a preamble defines are excluded, because then the use may be
+correct.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ ALWAYS: Final = frozenset(
         "set_fed_maxwait",
     ]
 )
-"""Names that every body sees without an import."""
+"""Names that every body can use without an import."""
 
 
 def hidden_names(scope: Scope, scopes: Scopes) -> dict[str, tuple[str, str]]:
-    """Return each name with what to say if a signature lacks it, and what to do."""
+    """Return each name with the error for a signature that lacks it, and the remedy."""
     found: dict[str, tuple[str, str]] = {}
     for name, symbol in scope.declared.items():
         if symbol.kind == "contained reactor":
@@ -61,12 +61,12 @@ def hidden_names(scope: Scope, scopes: Scopes) -> dict[str, tuple[str, str]]:
             found.update(_of_child(name, scope, child))
         elif symbol.kind == "timer":
             what = f"timer '{name}' cannot be used in a body: it has no value"
-            found[name] = (what, "As a trigger it says when the body runs, no more.")
+            found[name] = (what, "A timer can only be a trigger.")
         else:
             what = f"the signature of this reaction lacks {symbol.kind} '{name}'"
             found[name] = (what, _where_to_add(name, symbol))
     given = ALWAYS | vars(builtins).keys()
-    return {name: said for name, said in found.items() if name not in given}
+    return {name: error for name, error in found.items() if name not in given}
 
 
 def _of_child(
@@ -86,7 +86,7 @@ def _of_child(
 
 
 def lacks_port(child: str, port: str, symbol: Symbol) -> tuple[str, str]:
-    """Return what to say if a signature lacks a port of a contained reactor."""
+    """Return the error for a signature that lacks a port of a contained reactor."""
     role = "effects, after '->'" if symbol.kind == "input" else "triggers or sources"
     what = f"the signature of this reaction lacks '{child}.{port}'"
     return what, f"Add '{child}.{port}' to the {role}."

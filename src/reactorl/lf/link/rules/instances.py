@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def check(context: Context) -> None:
-    """Note arguments that the class of a contained reactor does not take."""
+    """Report unknown and repeated arguments, and times without a unit."""
     for part in context.unit.own_parts():
         if isinstance(part.member, syntax.Instance):
             _check_arguments(context, part.member)
@@ -48,6 +48,6 @@ def _check_argument(context: Context, scope: Scope, argument: syntax.Argument) -
         and isinstance(value, syntax.Number)
         and value.text not in ("0", "-0")
     ):
-        what = f"parameter '{name}' is a time and needs a unit"
+        what = f"parameter '{name}' must be a time with a unit, got {value.text}"
         advice = f"Write for example '{name} = {value.text} ms'."
         context.error(value, what, advice)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for modes: one to begin in, nothing inside that cannot be switched off."""
+"""Rules for modes: one initial mode, and only members that can be inactive."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 
 def check(context: Context) -> None:
-    """Note what is wrong with the modes of a class."""
+    """Check the modes of a class."""
     own = [m for m in context.unit.tree.members if isinstance(m, syntax.Mode)]
     if not own:
         return
     _check_initial(context, own)
     for mode in own:
         if mode.name is None:
-            advice = "Name it: only a mode with a name can be entered."
+            advice = "Name it, so that it can be entered."
             context.error(mode, "this mode has no name", advice)
         for member in mode.members:
             _check_member(context, member)
@@ -33,15 +33,15 @@ def _check_initial(context: Context, own: list[syntax.Mode]) -> None:
         p for p in parts if isinstance(p.member, syntax.Mode) and p.member.is_initial
     ]
     if not initial and context.scope.is_whole:
-        what = f"reactor {context.unit.name} has no initial mode"
-        advice = "Write 'initial mode' where it begins."
+        what = f"reactor {context.unit.name} must have an initial mode"
+        advice = "Write 'initial mode' for one of its modes."
         context.error(own[0].name or own[0], what, advice)
     for part in initial[1:]:
         if part.owner is not context.unit:
             continue
         mode = part.member
         assert isinstance(mode, syntax.Mode)
-        what = f"reactor {context.unit.name} has more than one initial mode"
+        what = f"reactor {context.unit.name} must have only one initial mode"
         advice = "Remove 'initial' from all but one."
         context.error(mode.name or mode, what, advice)
 
@@ -58,8 +58,8 @@ def _check_member(context: Context, member: syntax.Member) -> None:
             )
             return
         case syntax.Mode():
-            what = "a mode cannot contain another"
-            advice = "Put the inner modes into a reactor of their own and contain that."
+            what = "a mode cannot contain another mode"
+            advice = "Move the inner modes into a contained reactor."
             context.error(member.name or member, what, advice)
             return
         case _:
@@ -68,7 +68,7 @@ def _check_member(context: Context, member: syntax.Member) -> None:
 
 
 def _check_state(context: Context, own: list[syntax.Mode]) -> None:
-    """Check that state which outlives a reset is meant to."""
+    """Report state that keeps its value when its mode is reset."""
     entered = _entered_by_reset(list(context.unit.parts()))
     for mode in own:
         if mode.name is None or mode.name.text not in entered:

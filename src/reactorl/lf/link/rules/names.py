@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for names: which are allowed, and that each stands for one thing."""
+"""Rules for names: allowed spellings, and no duplicates."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ _C_KEYWORDS: Final = frozenset(
 
 
 def check(context: Context) -> None:
-    """Note names that are not allowed or taken."""
+    """Report names that are not allowed or declared twice."""
     reactor = context.unit.tree
     if reactor.name is not None:
         _check_spelling(context, reactor.name)
     for symbol in symbols_of(context.unit):
         _check_spelling(context, symbol.name)
         if not is_attribute(symbol) and symbol.name.text in INSTANCE_NAMES:
-            what = f"the runtime uses the name '{symbol.name.text}' itself"
+            what = f"the name '{symbol.name.text}' is reserved by the runtime"
             context.error(symbol.name, what, "Choose another name.")
         if isinstance(symbol.node, syntax.Method):
             _check_method(context, symbol.node)
@@ -74,16 +74,16 @@ def check(context: Context) -> None:
 def _check_spelling(context: Context, name: syntax.Name) -> None:
     text = name.text
     if text.startswith("__"):
-        what = f"the name '{text}' starts with two underscores"
-        advice = f"Such names are LF's own; write '{text.lstrip('_') or 'x'}'."
+        what = f"the name '{text}' must not start with two underscores"
+        advice = f"Such names are reserved; write '{text.lstrip('_') or 'x'}'."
     elif keyword.iskeyword(text):
-        what = f"'{text}' is a word of Python's and cannot be a name"
+        what = f"'{text}' is a Python keyword and cannot be a name"
         advice = f"Write for example '{text}_'."
     elif text in _C_KEYWORDS:
-        what = f"'{text}' is a word of C's, which LF keeps from being a name"
+        what = f"'{text}' is a C keyword, which LF does not allow as a name"
         advice = f"Write for example '{text}_'."
     elif text == "self":
-        what = "'self' is the reactor itself in every body and cannot be a name"
+        what = "'self' is the reactor in every body and cannot be a name"
         advice = "Choose another name."
     else:
         return
@@ -101,10 +101,10 @@ def _check_method(context: Context, method: syntax.Method) -> None:
 
 
 def _check_unique(context: Context) -> None:
-    """Check a class's own names against those before, in itself and in its bases.
+    """Report names of a class that it or a base has already declared.
 
-    A parameter may be declared again to change its default, and a method to replace
-    the one of a base.
+    A derived class may declare a parameter again to change its default, and a method to
+    override it.
     """
     taken: dict[tuple[bool, str], Symbol] = {}
     for ancestor in context.unit.lineage:
@@ -128,14 +128,14 @@ def _report_clash(context: Context, symbol: Symbol, before: Symbol) -> None:
     thing = f"{article} {before.kind} '{symbol.name.text}'"
     if before.owner is context.unit:
         line, _ = context.source.line_and_column(before.name.span.start)
-        what = f"there is {thing} already, in line {line}"
+        what = f"{thing} is already declared on line {line}"
     else:
-        what = f"there is {thing} already, inherited from {before.owner.name}"
+        what = f"{thing} is already inherited from {before.owner.name}"
     context.error(symbol.name, what, "Rename one of them.")
 
 
 def _report_inherited_clash(context: Context, symbol: Symbol, before: Symbol) -> None:
-    # Only the class that brings the two together is at fault; its subclasses are not.
+    # Reported for the class that combines the two, not for its subclasses.
     if any(
         before.owner in base.lineage and symbol.owner in base.lineage
         for base in context.unit.bases
@@ -144,5 +144,5 @@ def _report_inherited_clash(context: Context, symbol: Symbol, before: Symbol) ->
     what = (
         f"{before.owner.name} and {symbol.owner.name} both declare '{symbol.name.text}'"
     )
-    advice = "Extend one of them only, or rename one of the two."
+    advice = "Extend only one of them, or rename one of the two."
     context.error(context.unit.tree.bases[0], what, advice)

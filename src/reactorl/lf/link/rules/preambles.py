@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for preambles, and the names that those of files give to all bodies."""
+"""Rules for preambles, and the names that they define for all bodies."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reactorl.lf.link.rules.python_check import check_file_preamble, names_given
+from reactorl.lf.link.rules.python_check import check_file_preamble, defined_names
 from reactorl.lf.parse import syntax
 
 if TYPE_CHECKING:
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def check(linked: LinkedProgram, report: Report) -> frozenset[str] | None:
-    """Note what is wrong with preambles.
+    """Check the preambles of all files.
 
     Returns:
-        The names that preambles of files give; None if that is not known.
+        The names that preambles of files define; None if unknown.
     """
     found: set[str] = set()
     is_known = True
@@ -25,7 +25,7 @@ def check(linked: LinkedProgram, report: Report) -> frozenset[str] | None:
         _warn_visibility(file, report)
         for preamble in file.tree.preambles:
             checked = check_file_preamble(file.source, preamble.code, report)
-            names = names_given(checked) if checked is not None else None
+            names = defined_names(checked) if checked is not None else None
             is_known = is_known and names is not None
             found |= names or set()
     return frozenset(found) if is_known else None
@@ -41,5 +41,5 @@ def _warn_visibility(file: FileUnit, report: Report) -> None:
         ]
     for preamble in preambles:
         if preamble.visibility is not None:
-            what = f"'{preamble.visibility}' has no meaning for a preamble in Python"
-            report.warning(file.source, preamble.span, what, "Write 'preamble' alone.")
+            what = f"'{preamble.visibility}' has no effect on a preamble in Python"
+            report.warning(file.source, preamble.span, what, "Write only 'preamble'.")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether code blocks are Python, and if not, at which place of the ``.lf`` file."""
+"""Checks that code blocks are valid Python, and maps errors to the ``.lf`` file."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _LINE = re.compile(r"\bon line (\d+)")
 
 @dataclass(frozen=True)
 class CheckedBlock:
-    """A block that is Python.
+    """A code block that is valid Python.
 
     Attributes:
         tree: The parsed wrapper: a function or class around the block.
-        text: What was parsed: one line of wrapper, then the block with one blank
+        text: The parsed text: one line of wrapper, then the block with one space
             before each line.
     """
 
@@ -39,14 +39,14 @@ class CheckedBlock:
     text: str
 
     def span(self, node: ast.expr) -> Span:
-        """Return where in the source a part of the tree stands."""
+        """Return the span of a node in the source."""
         start = self._offset(node.lineno, node.col_offset)
         if node.end_lineno != node.lineno or node.end_col_offset is None:
             return Span(start, start + 1)
         return Span(start, self._offset(node.lineno, node.end_col_offset))
 
     def _offset(self, line: int, column: int) -> int:
-        # Columns of a tree count bytes of UTF-8.
+        # Columns of a tree are offsets in UTF-8.
         before = self.text.split("\n")[line - 1].encode()[:column].decode()
         return self.block.offset(line - 2, len(before) - 1)
 
@@ -54,7 +54,7 @@ class CheckedBlock:
 def check_body(
     source: Source, code: syntax.Code, params: Sequence[str], report: Report
 ) -> CheckedBlock | None:
-    """Check code that runs when a reaction, handler or method does."""
+    """Check the body of a reaction, handler or method."""
     header = f"def body({', '.join(dict.fromkeys(params))}):"
     return _check(source, code, header, report)
 
@@ -62,19 +62,19 @@ def check_body(
 def check_class_preamble(
     source: Source, code: syntax.Code, report: Report
 ) -> CheckedBlock | None:
-    """Check code that becomes part of a class."""
+    """Check the preamble of a class."""
     return _check(source, code, "class body:", report)
 
 
 def check_file_preamble(
     source: Source, code: syntax.Code, report: Report
 ) -> CheckedBlock | None:
-    """Check code of a module."""
+    """Check the preamble of a file."""
     return _check(source, code, "if True:", report)
 
 
-def names_taken_from_outside(checked: CheckedBlock) -> set[str]:
-    """Return the names that some part of a body takes from around it."""
+def global_names(checked: CheckedBlock) -> set[str]:
+    """Return the global names that a body uses."""
     found: set[str] = set()
     waiting = _table(checked).get_children()
     while waiting:
@@ -88,19 +88,19 @@ def names_taken_from_outside(checked: CheckedBlock) -> set[str]:
     return found
 
 
-def names_given(checked: CheckedBlock) -> set[str] | None:
-    """Return the names that the code of a module gives; None if only a run can tell."""
+def defined_names(checked: CheckedBlock) -> set[str] | None:
+    """Return the names that a preamble defines; None if only a run can tell."""
     for node in ast.walk(checked.tree):
         if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
             return None
-    found = {s.get_name() for s in _table(checked).get_symbols() if _gives(s)}
-    for node in ast.walk(checked.tree):  # of functions, which give them when called
+    found = {s.get_name() for s in _table(checked).get_symbols() if _defines(s)}
+    for node in ast.walk(checked.tree):  # functions define them when called
         if isinstance(node, ast.Global):
             found.update(node.names)
     return found
 
 
-def _gives(symbol: symtable.Symbol) -> bool:
+def _defines(symbol: symtable.Symbol) -> bool:
     return symbol.is_assigned() or symbol.is_imported() or symbol.is_namespace()
 
 
@@ -111,10 +111,10 @@ def _table(checked: CheckedBlock) -> symtable.SymbolTable:
 
 
 def check_expression(source: Source, code: syntax.Code, report: Report) -> None:
-    """Check code that is a value."""
+    """Check code that is used as a value."""
     block = python_block(code)
     if block.is_empty:
-        what = "there is no value between the braces"
+        what = "the code block must contain a value"
         report.error(source, code.span, what, "Write a Python expression, e.g. None.")
         return
     text = "\n ".join(("(", *block.lines)) + "\n)"
@@ -149,16 +149,18 @@ def _attempt(
     block: PythonBlock,
     report: Report,
 ) -> T | None:
-    """Return what an attempt to compile gives; turn complaints into diagnostics."""
+    """Return the result of compiling; report its errors."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # whoever runs the code shows them
+            warnings.simplefilter("ignore")  # shown when the code runs
             return attempt()
     except SyntaxError as error:
-        what = f"this is not Python: {_message(source, block, error)}"
+        what = f"invalid Python: {_message(source, block, error)}"
         report.error(source, _place(block, code, error), what)
     except (RecursionError, MemoryError, OverflowError, ValueError):
-        report.error(source, code.span, "Python cannot compile this: it is too complex")
+        report.error(
+            source, code.span, "Python cannot compile this code: it is too complex"
+        )
     return None
 
 
@@ -172,9 +174,9 @@ def _message(source: Source, block: PythonBlock, error: SyntaxError) -> str:
 
 def _place(block: PythonBlock, code: syntax.Code, error: SyntaxError) -> Span:
     line = (error.lineno or 1) - 2
-    column = (error.offset or 1) - 2  # from 1, and the blank before each line
+    column = (error.offset or 1) - 2  # counted from 1, with a space before each line
     if 0 <= line < len(block.lines) and not block.lines[line][:column].strip():
-        # Indentation is at fault; the eye looks for what is indented.
+        # For an indentation error, point at the indented code.
         column = len(block.lines[line]) - len(block.lines[line].lstrip())
     start = block.offset(line, column)
     last = len(block.lines) - 1

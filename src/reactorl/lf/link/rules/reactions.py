@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for signatures: what may trigger, be read by, and be changed by a reaction."""
+"""Rules for signatures: triggers, sources and effects of reactions and watchdogs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def check(context: Context) -> None:
-    """Note what is wrong with the signatures of a class."""
+    """Check the signatures of a class."""
     for part in context.unit.own_parts():
         if isinstance(part.member, syntax.Reaction):
             _check_form(context, part.member)
@@ -40,17 +40,17 @@ def _check_form(context: Context, reaction: syntax.Reaction) -> None:
         context.error(reaction.name or reaction, what, "Write 'reaction'.")
     if reaction.triggers is None:
         what = "a reaction without a list of triggers is an old form"
-        context.warning(reaction, what, "Write 'reaction(...)' with what triggers it.")
+        context.warning(reaction, what, "Write 'reaction(...)' with its triggers.")
     if reaction.code is None:
         what = "this reaction has no body"
         context.error(reaction, what, "Write one: '{= ... =}'.")
     if reaction.deadline is not None and reaction.deadline.code is None:
         what = "this deadline has no handler"
-        advice = "Write what happens instead of the body: '{= ... =}'."
+        advice = "Write the code that runs instead of the body: '{= ... =}'."
         context.error(reaction.deadline, what, advice)
     tardy = reaction.tardy
     if tardy is not None and tardy.keyword != "tardy":
-        what = f"'{tardy.keyword}' is an old word"
+        what = f"'{tardy.keyword}' is an old form"
         advice = (
             "Write 'tardy {= ... =}' for the handler, and '@absent_after' at the "
             "connection for the time."
@@ -69,8 +69,8 @@ def _check_signature(context: Context, part: Part, reaction: syntax.Reaction) ->
     sources: set[Key] = set()
     for source in reaction.sources:
         if key_of(source) in triggers and key_of(source) not in sources:
-            what = f"'{show(source)}' is a trigger and a source"
-            advice = "A trigger can be read as it is; remove it from the sources."
+            what = f"'{show(source)}' is both a trigger and a source"
+            advice = "Remove it from the sources; triggers can be read."
             context.error(source, what, advice)
             sources.add(key_of(source))
             continue
@@ -90,15 +90,15 @@ def _check_once(
     seen.add(key)
 
 
-def _refuse_interleaved(context: Context, ref: syntax.Ref) -> None:
+def _report_interleaved(context: Context, ref: syntax.Ref) -> None:
     if ref.interleaved:
-        what = "'interleaved' has a meaning in connections only"
+        what = "'interleaved' is only allowed in connections"
         context.error(ref, what, f"Write '{show(ref)}'.")
 
 
 def _check_read(context: Context, ref: syntax.Ref, role: str) -> None:
     """Check a trigger or source."""
-    _refuse_interleaved(context, ref)
+    _report_interleaved(context, ref)
     own: tuple[SymbolKind, ...] = ("input", "action")
     if role == "trigger":
         own = (*own, "timer", "watchdog")
@@ -117,14 +117,14 @@ def _check_read(context: Context, ref: syntax.Ref, role: str) -> None:
             context.error(ref, what, _other_way(context, ref, "output"))
     elif kind == "output":
         what = f"'{shown}' is an output of this reactor, not a {role}"
-        advice = "A reaction that has it as an effect may read it too."
+        advice = "A reaction that has it as an effect can also read it."
         context.error(ref, what, advice)
     elif kind == "mode":
         what = f"'{shown}' is a mode, not a {role}"
-        context.error(ref, what, "Put the reaction into the mode.")
+        context.error(ref, what, "Move the reaction into the mode.")
     elif kind not in own:
         what = f"{kind} '{shown}' has no value, so it can only be a trigger"
-        context.error(ref, what, "Put it between the parentheses.")
+        context.error(ref, what, "Move it between the parentheses.")
 
 
 def _check_effects(
@@ -144,7 +144,7 @@ def _check_effects(
             _check_mode_change(context, part, effect)
             continue
         _check_once(context, effect, key_of(effect), seen, "effect")
-        _refuse_interleaved(context, effect)
+        _report_interleaved(context, effect)
         meaning = follow(context, effect, legal, "effect")
         if meaning is not None:
             _check_effect(context, part, effect, meaning)
@@ -160,7 +160,7 @@ def _check_effect(
             context.error(ref, what, _other_way(context, ref, "input"))
     elif kind == "input":
         what = f"'{shown}' is an input of this reactor, not an effect"
-        context.error(ref, what, "Only who contains this reactor can set it.")
+        context.error(ref, what, "Only the containing reactor can set it.")
     elif kind == "timer":
         context.error(ref, f"timer '{shown}' can only be a trigger", "Use an action.")
     elif kind == "mode":
@@ -173,11 +173,11 @@ def _check_mode_change(context: Context, part: Part, change: syntax.ModeChange) 
     if symbol is not None and symbol.kind == "mode":
         _check_in_mode(context, part, change)
     elif symbol is not None:
-        what = f"'{name}' is not a mode but {with_article(symbol.kind)}"
-        context.error(change.mode, what, f"Write '{name}' alone.")
+        what = f"'{name}' is {with_article(symbol.kind)}, not a mode"
+        context.error(change.mode, what, f"Write only '{name}'.")
     elif context.scope.is_whole:
         advice = nearest(name, context.scope.names("mode"))
-        context.error(change.mode, f"there is no mode '{name}'", advice)
+        context.error(change.mode, f"unknown mode '{name}'", advice)
 
 
 def _check_in_mode(context: Context, part: Part, node: syntax.Node) -> None:
@@ -192,6 +192,6 @@ def _other_way(context: Context, ref: syntax.Ref, direction: SymbolKind) -> str:
     scope = context.child(ref.container.text)
     ports = scope.names(direction) if scope else []
     if not ports:
-        return f"It has no {direction}."
+        return f"The contained reactor has no {direction}."
     shown = ", ".join(f"{ref.container.text}.{port}" for port in ports)
-    return f"It has as {direction}: {shown}."
+    return f"Its {direction}s are: {shown}."

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a reference in a signature or connection means, or why it means nothing."""
+"""Resolves references in signatures and connections."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ BUILTINS = ("startup", "shutdown", "reset")
 
 @dataclass(frozen=True)
 class Meaning:
-    """What a reference refers to.
+    """The declaration that a reference refers to.
 
     Attributes:
-        symbol: What was declared under that name.
-        container: The contained reactor whose port it is, if it is not an own thing.
+        symbol: The declaration.
+        container: The contained reactor whose port it is; None for an own element.
     """
 
     symbol: Symbol
@@ -47,7 +47,7 @@ class Meaning:
 
 
 def key_of(ref: syntax.Ref) -> Key:
-    """Return what tells a reference from another."""
+    """Return the key that identifies the element of a reference."""
     return (ref.container.text if ref.container else "", ref.name.text)
 
 
@@ -59,13 +59,13 @@ def show(ref: syntax.Ref) -> str:
 def follow(
     context: Context, ref: syntax.Ref, legal: Callable[[], Iterable[str]], role: str
 ) -> Meaning | None:
-    """Return what a reference means; None, and a note, if it means nothing.
+    """Return the meaning of a reference; report an unknown one and return None.
 
     Args:
         context: The class.
         ref: The reference.
-        legal: Gives what could stand here, for advice.
-        role: What it is here: "trigger", "source", "effect"...
+        legal: Returns the names that are allowed here, for suggestions.
+        role: Its role: "trigger", "source", "effect"...
     """
     if ref.container is not None:
         return _follow_child(context, ref, ref.container)
@@ -85,7 +85,7 @@ def follow(
     elif name in context.scope.attributes:
         kind = context.scope.attributes[name].kind
         what = f"'{name}' is a {kind}, not {with_article(role)}"
-        context.error(ref, what, f"Use 'self.{name}' in the body; it is not declared.")
+        context.error(ref, what, f"Use 'self.{name}' in the body; do not declare it.")
     elif context.scope.is_whole:
         what = f"unknown {role} '{name}'"
         context.error(ref, what, nearest(name, legal()) or _nothing(context, role))
@@ -94,7 +94,7 @@ def follow(
 
 def _nothing(context: Context, role: str) -> str:
     noun = with_article(role)
-    return f"Reactor {context.unit.name} declares nothing that could be {noun}."
+    return f"Reactor {context.unit.name} declares no element that can be {noun}."
 
 
 def _follow_child(
@@ -110,7 +110,7 @@ def _follow_child(
                 what = (
                     f"'{container.text}' is {with_article(symbol.kind)}, not a reactor"
                 )
-                advice = f"It has no parts; write '{container.text}' alone."
+                advice = f"Write only '{container.text}'."
             context.error(container, what, advice)
         return None
     scope = context.child(container.text)
@@ -125,10 +125,10 @@ def _follow_child(
         if port is not None:
             kind = with_article(port.kind)
             what = (
-                f"'{ref.name.text}' is {kind} of reactor {scope.unit.name}: "
-                "only its ports can be seen from here"
+                f"'{ref.name.text}' is {kind} of reactor {scope.unit.name}; "
+                "only its ports are accessible"
             )
-            advice = "Give it a port."
+            advice = "Add a port to it."
         context.error(ref.name, what, advice)
     return None
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for places that take a time: a time, 0, or a parameter that is one."""
+"""Rules for times: a time with a unit, 0, or a parameter with such a default."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from reactorl.lf.link.rules.context import Context
 
 POLICIES: Final = ("defer", "drop", "replace", "update")
-"""What can become of an event that comes too soon after the one before."""
+"""What happens to an event that violates the minimum spacing."""
 
 
 def check(context: Context) -> None:
-    """Note every place whose time is none."""
+    """Check offsets, periods, delays, spacings, timeouts and deadlines."""
     for part in context.unit.own_parts():
         match part.member:
             case syntax.Timer() as timer:
@@ -42,13 +42,13 @@ def check(context: Context) -> None:
 
 def _check_action(context: Context, action: syntax.Action) -> None:
     if action.origin is None:
-        what = f"action '{action.name.text}' is neither logical nor physical"
+        what = f"action '{action.name.text}' must be logical or physical"
         advice = f"Write 'logical action {action.name.text}'."
         context.error(action.name, what, advice)
     _check_time(context, action.min_delay, "the minimum delay of an action")
     _check_time(context, action.min_spacing, "the minimum spacing of an action")
     if action.policy is not None and string_value(action.policy) not in POLICIES:
-        what = f"there is no policy {action.policy.text}"
+        what = f"unknown policy {action.policy.text}"
         context.error(
             action.policy, what, nearest(string_value(action.policy), POLICIES)
         )
@@ -60,25 +60,25 @@ def _check_time(context: Context, value: syntax.Expr | None, place: str) -> None
     match value:
         case syntax.Time():
             if value.unit == "never":
-                context.error(value, f"{place} cannot be 'never'", "Write 'forever'.")
+                context.error(value, f"{place} must not be 'never'", "Write 'forever'.")
             else:
                 check_literal(context, value)
         case syntax.ParamRef():
             if check_name(context, value):
                 _check_param(context, value, place)
         case syntax.Number() if value.text.startswith("-"):
-            context.error(value, f"{place} cannot be negative", "Write 0 or more.")
+            context.error(value, f"{place} must not be negative", "Write 0 or more.")
         case syntax.Number():
             advice = f"Write for example '{value.text} ms' or '{value.text} s'."
             if not value.text.isdigit():
-                advice = "Write a whole number and a unit, for example '1500 ms'."
-            context.error(value, f"{place} needs a unit", advice)
+                advice = "Write an integer and a unit, for example '1500 ms'."
+            context.error(value, f"{place} must have a unit, got {value.text}", advice)
         case syntax.Code():
-            what = f"{place} cannot be Python code"
-            advice = "Declare a parameter with a time as default and name it here."
+            what = f"{place} must not be Python code"
+            advice = "Declare a parameter with a time as default and use it here."
             context.error(value, what, advice)
         case _:
-            what = f"{place} is a time"
+            what = f"{place} must be a time"
             context.error(value, what, "Write for example '10 ms', or a parameter.")
 
 
@@ -89,8 +89,8 @@ def _check_param(context: Context, ref: syntax.ParamRef, place: str) -> None:
     if default is None or isinstance(default, syntax.Time) or _is_zero(default):
         return  # a default that is missing has been reported
     if isinstance(default, syntax.ParamRef):
-        return  # so has this one
-    what = f"{place} is a time, but the default of '{ref.name}' is not"
+        return  # so has a default that is a name
+    what = f"{place} must be a time, but the default of '{ref.name}' is not"
     advice = f"Give it a unit, for example '{ref.name} = 10 ms'."
     context.error(ref, what, advice)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Python has no types in LF: annotations and type parameters are refused."""
+"""Rule for types: the Python target has no type annotations or parameters."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ if TYPE_CHECKING:
 
 
 def check(context: Context) -> None:
-    """Note every type."""
+    """Report all types."""
     reactor = context.unit.tree
     if reactor.generics:
-        what = "a reactor of the Python target has no type parameters"
+        what = "the Python target has no type parameters"
         context.error(reactor.generics[0], what, "Remove them.")
     for param in reactor.params:
-        _refuse(context, param.type)
+        _report(context, param.type)
     for part in context.unit.own_parts():
         member = part.member
         match member:
             case syntax.State() | syntax.Port() | syntax.Action():
-                _refuse(context, member.type)
+                _report(context, member.type)
             case syntax.Method():
                 for argument in member.params:
-                    _refuse(context, argument.type)
-                _refuse(context, member.type)
+                    _report(context, argument.type)
+                _report(context, member.type)
             case syntax.Instance() if member.generics:
-                what = "a reactor of the Python target has no type parameters"
+                what = "the Python target has no type parameters"
                 context.error(member.generics[0], what, "Remove them.")
 
 
-def _refuse(context: Context, annotation: syntax.Type | None) -> None:
+def _report(context: Context, annotation: syntax.Type | None) -> None:
     if annotation is not None:
         what = "the Python target has no types"
         context.error(annotation, what, f"Remove ': {annotation.text}'.")

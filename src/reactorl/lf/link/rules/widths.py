@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for widths of multiports and banks: sums of numbers and parameters."""
+"""Rules for widths of multiports and banks: sums of integers and parameters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def check(context: Context) -> None:
-    """Note every width that cannot be."""
+    """Check all widths."""
     for part in context.unit.own_parts():
         match part.member:
             case syntax.Port(width=syntax.Width() as width):
@@ -25,13 +25,13 @@ def check(context: Context) -> None:
 def _check_width(context: Context, width: syntax.Width) -> None:
     if not width.terms:
         advice = "Write a number or a parameter between the brackets."
-        context.error(width, "the width is missing", advice)
+        context.error(width, "missing width", advice)
     for term in width.terms:
         if isinstance(term, int):
             if term < 0:
-                context.error(width, "a width cannot be negative", "Write 0 or more.")
+                context.error(width, "a width must not be negative", "Write 0 or more.")
         elif isinstance(term, syntax.Code):
-            what = "a width cannot be Python code"
+            what = "a width must not be Python code"
             advice = "Write a sum of numbers and parameters, for example '[n + 1]'."
             context.error(term, what, advice)
         elif term.text.startswith("widthof"):
@@ -59,5 +59,5 @@ def _check_param(context: Context, name: syntax.Name) -> None:
     else:
         usable = default is None or isinstance(default, syntax.Code | syntax.ParamRef)
     if not usable:
-        what = f"a width is a whole number, but the default of '{name.text}' is not"
+        what = f"a width must be an integer, but the default of '{name.text}' is not"
         context.error(name, what, f"Write for example '{name.text} = 4'.")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A port is driven by one connection, or by reactions of one reactor, never by both.
+"""Rule for writers: a port has one connection, or reactions of one reactor, not both.
 
-Writers that stand in different modes never meet, so they may share a port.
+Writers in different modes are never active together, so they may share a port.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class _Writer:
 
 
 def check(context: Context) -> None:
-    """Note ports that two would set."""
+    """Report ports with conflicting writers."""
     by_port: dict[Key, list[_Writer]] = {}
     for writer in _writers(context):
         by_port.setdefault(key_of(writer.ref), []).append(writer)
@@ -40,7 +40,7 @@ def check(context: Context) -> None:
 
 
 def _writers(context: Context) -> list[_Writer]:
-    """Return who sets ports, in textual order."""
+    """Return all writers of ports, in textual order."""
     found: list[_Writer] = []
     for part in context.unit.parts():
         refs: tuple[syntax.Node, ...] = ()
@@ -64,7 +64,7 @@ def _is_port(context: Context, ref: syntax.Ref) -> bool:
 
 
 def _check_port(context: Context, port: Key, writers: list[_Writer]) -> None:
-    """Report the first writer that meets an earlier one; more would be repetition."""
+    """Report the first writer that conflicts with an earlier one."""
     earlier: list[_Writer] = []
     shown = ".".join(filter(None, port))
     for writer in writers:
@@ -73,7 +73,7 @@ def _check_port(context: Context, port: Key, writers: list[_Writer]) -> None:
             if writer.part.owner is context.unit:
                 _report(context, shown, writer, met)
             return
-        # One reaction of a mode stands for all: they may share a port.
+        # One reaction per mode suffices: reactions may share a port.
         if not any(writer.part.mode is e.part.mode for e in earlier):
             earlier.append(writer)
     for writer in writers:
@@ -83,7 +83,7 @@ def _check_port(context: Context, port: Key, writers: list[_Writer]) -> None:
         trouble = _not_simple(connection)
         if trouble:
             what = f"'{shown}' has writers in several modes, but this one {trouble}"
-            advice = "Such a connection joins one port to one, without delay."
+            advice = "Such a connection must join one port to one, without delay."
             context.error(writer.ref, what, advice)
 
 
@@ -102,13 +102,13 @@ def _report(context: Context, shown: str, writer: _Writer, met: _Writer) -> None
         number, _ = context.source.line_and_column(met.ref.span.start)
         line = f" (line {number})"
     if writer.connection and met.connection:
-        what = f"'{shown}' is the destination of another connection already{line}"
-        advice = "Bring all that it receives into one connection."
+        what = f"'{shown}' is already the destination of another connection{line}"
+        advice = "Combine the sources in one connection."
     else:
         other = "connection" if met.connection else "reaction"
         what = f"'{shown}' is set by a reaction and by a connection"
-        what += f"; the {other} is in line {number}" if line else ""
-        advice = "Remove one of the two, or put them into different modes."
+        what += f"; the {other} is on line {number}" if line else ""
+        advice = "Remove one of the two, or move them into different modes."
     context.error(writer.ref, what, advice)
 
 

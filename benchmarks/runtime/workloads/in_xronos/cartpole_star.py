@@ -1,6 +1,0 @@
-# SPDX-License-Identifier: Apache-2.0
-"""CartPole star: a star of players."""
-
-from benchmarks.runtime.workloads.in_xronos.players import build
-
-__all__ = ["build"]
