@@ -218,6 +218,25 @@ def test_ports_do_not_order_reactions_of_different_modes() -> None:
     assert order(Direct)[1].upstream == [(), (0,)]
 
 
+def test_ports_order_a_reaction_in_a_mode_and_one_outside_of_modes() -> None:
+    class Main(Reactor):
+        red = Mode(initial=True)
+        short = Short()
+
+        with red:
+
+            @reaction(short.out)
+            def read(self) -> None: ...
+
+        @reaction(startup, effects=[short.inp])
+        def write(self) -> None: ...
+
+    with pytest.raises(CausalityError) as caught:
+        order(Main)  # read -> write by order, write -> read by ports
+
+    assert [hop.reaction for hop in caught.value.cycle] == ["main.read", "main.write"]
+
+
 class Short(Reactor):
     inp = Input[int]()
     out = Output[int]()

@@ -525,6 +525,24 @@ def test_a_target_driven_outside_of_modes_is_driven_by_no_mode() -> None:
         elaborate(Main)
 
 
+def test_target_set_by_a_reaction_outside_of_modes_is_driven_by_no_mode() -> None:
+    class Main(Reactor):
+        out = Output[int]()
+        red = Mode(initial=True)
+        with red:
+            a = Node()
+
+        @reaction(startup, effects=[out])
+        def go(self) -> None: ...
+
+        def build(self) -> None:
+            with self.red:
+                self.connect(self.a.out, self.out)
+
+    with pytest.raises(WiringError, match=r"main\.out is driven .* reaction main\.go"):
+        elaborate(Main)
+
+
 @pytest.mark.parametrize(
     "options", [{"after": 0}, {"physical": True}, {"broadcast": True}]
 )
@@ -556,6 +574,28 @@ def test_a_connection_past_its_mode_is_forwarded_so_that_it_ends_with_the_mode()
     assert [(r.kind, r.scope) for r in program.reactions if r.reactor == 0] == [
         ("forward", 0)
     ]
+
+
+def test_connection_with_one_source_outside_of_its_mode_is_forwarded_as_a_whole() -> (
+    None
+):
+    class Main(Modal):
+        c = Wide()
+
+        def build(self) -> None:
+            with self.red:
+                self.connect([self.a.out[0], self.inp], [self.c.inp[0], self.c.inp[1]])
+
+    program = elaborate(Main)
+
+    assert program.connections == ()
+    forwards = [r for r in program.reactions if r.kind == "forward"]
+    pairs = [r.forward for r in forwards if r.forward is not None]
+    assert [tuple(map(program.channel_name, pair)) for pair in pairs] == [
+        ("main.a.out[0]", "main.c.inp[0]"),
+        ("main.inp", "main.c.inp[1]"),
+    ]
+    assert {r.scope for r in forwards} == {0}
 
 
 def test_modes_of_build_do_not_nest() -> None:

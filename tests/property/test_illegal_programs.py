@@ -44,7 +44,6 @@ def test_error_survives_pickling_and_has_a_text(illegal: Illegal) -> None:
 
 @given(illegal=ILLEGAL_PROGRAMS, generated=programs(max_depth=1))
 @settings(
-    deadline=None,
     max_examples=40,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
@@ -68,7 +67,6 @@ def test_illegal_program_beside_a_legal_one_is_rejected(
 
 @given(generated=programs())
 @settings(
-    deadline=None,
     max_examples=40,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

@@ -21,7 +21,6 @@ WORKERS = (1, 2, 4, 8)
 SEEDS = range(40)
 
 patient = settings(
-    deadline=None,
     max_examples=40,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

@@ -23,7 +23,11 @@ from typing import TYPE_CHECKING, NoReturn
 from reactorl._util.suggestions import did_you_mean
 from reactorl.cli.support.console import set_debug
 from reactorl.cli.support.parser import Parser
-from reactorl.cli.support.streams import discard_stdout, prepare_streams
+from reactorl.cli.support.streams import (
+    discard_stdout,
+    escape_unencodable,
+    prepare_streams,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,9 +102,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except Exception as error:
-        from reactorl.cli.support.errors import fail_unexpectedly
-
-        return fail_unexpectedly(error)
+        return _failed(error)
     return status
 
 
@@ -110,6 +112,8 @@ def entry() -> NoReturn:
     As in LF, threads that a program has started do not keep it alive.
     """
     prepare_streams()
+    if "run" not in sys.argv[1:3]:  # a program decides itself about its output
+        escape_unencodable()
     if "_ARGCOMPLETE" in os.environ:
         from reactorl.cli.support.completion import complete
 
@@ -120,9 +124,10 @@ def entry() -> NoReturn:
         status = end.code
     try:
         sys.stdout.flush()
-    except BrokenPipeError:  # the output was short, and is flushed here only
+    except OSError as error:  # the output was short, and is flushed here only
+        quiet = isinstance(error, BrokenPipeError)
         discard_stdout()
-        status = status or 1
+        status = status or (1 if quiet else _failed(error))
     from threading import current_thread, enumerate
 
     if any(t is not current_thread() and not t.daemon for t in enumerate()):
@@ -143,7 +148,6 @@ def make_parser(wanted: str | None = None) -> tuple[Parser, dict[str, Parser]]:
         usage="%(prog)s [-h] [--version] [--debug] COMMAND ...",
         description=f"{_DESCRIPTION}\n{_listed()}",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action=_Version, help="show the version and exit")
     _add_debug(parser)
@@ -169,6 +173,17 @@ def _parsed(args: Sequence[str]) -> argparse.Namespace:
     if unknown:
         commands.get(wanted or "", parser).refuse(unknown)
     return parsed
+
+
+def _failed(error: Exception) -> int:
+    """Print an error that the command did not handle; return the exit status."""
+    from reactorl.cli.support.errors import fail_unexpectedly
+
+    try:
+        sys.stdout.flush()
+    except OSError:  # e.g. the device is full, which may be the error itself
+        discard_stdout()
+    return fail_unexpectedly(error)
 
 
 def _listed() -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infos are put together as Gymnasium does, whichever way is taken."""
+"""Infos are put batch_infos as Gymnasium does, whichever way is taken."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 from gymnasium.vector import VectorEnv
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reactorl.rl.vector.infos import together
+from reactorl.rl.vector.infos import batch_infos
 from tests.rl.comparing import assert_same
 
 COUNT = 3
@@ -39,11 +39,12 @@ def check(replies: dict[int, Any]) -> None:
         wanted = gathered(replies)
     except Exception as error:
         with pytest.raises(type(error)):
-            together(replies, COUNT, vector._add_info)
+            batch_infos(replies, COUNT, vector._add_info)
     else:
-        assert_same(together(replies, COUNT, vector._add_info), wanted)
+        assert_same(batch_infos(replies, COUNT, vector._add_info), wanted)
 
 
+@settings(deadline=None)  # tests do not time things
 @given(
     st.dictionaries(
         st.sampled_from(range(COUNT)),
@@ -54,6 +55,7 @@ def test_any_infos(replies: dict[int, Any]) -> None:
     check(dict(sorted(replies.items())))
 
 
+@settings(deadline=None)  # tests do not time things
 @given(st.data(), st.lists(NAMES, unique=True))
 def test_infos_of_the_same_names(data: st.DataObject, names: list[str]) -> None:
     kinds = {name: data.draw(NUMBERS.map(type)) for name in names}
@@ -69,7 +71,7 @@ def test_numbers_that_all_have_are_columns_without_asking_gymnasium() -> None:
     def never(*_: Any) -> Any:
         raise AssertionError
 
-    found = together(
+    found = batch_infos(
         {k: ({"lives": k, "speed": k / 2, "over": k == 1},) for k in range(COUNT)},
         COUNT,
         never,

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 import warnings
@@ -20,6 +19,8 @@ from reactorl.cli.support.trace_writer import TraceWriter
 from reactorl.lf import Report
 
 if TYPE_CHECKING:
+    import argparse
+
     from reactorl import Program
     from reactorl.lf import LoadedProgram
 
@@ -47,8 +48,6 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "run",
         description=DESCRIPTION,
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     add_options(parser)
     parser.set_defaults(command=command)

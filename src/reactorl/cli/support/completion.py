@@ -97,7 +97,8 @@ def files(*suffixes: str) -> Completer:
     def found(prefix: str, **_: object) -> Iterator[str]:
         head, begun = prefix[: prefix.rfind("/") + 1], prefix[prefix.rfind("/") + 1 :]
         for path in sorted(Path(head or ".").expanduser().glob("*")):
-            if not path.name.startswith(begun or path.name.lstrip(".")):
+            hidden = path.name.startswith(".") and not begun.startswith(".")
+            if hidden or not path.name.startswith(begun):
                 continue
             if path.is_dir():
                 yield f"{head}{path.name}/"

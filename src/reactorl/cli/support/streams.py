@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import select
 import sys
 
 
@@ -33,6 +32,8 @@ def escape_unencodable() -> None:
 
 def stdout_is_broken() -> bool:
     """Return whether stdout is a pipe that nothing reads any more."""
+    import select
+
     try:
         poll = select.poll()
         poll.register(sys.stdout.fileno(), 0)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from reactorl.rl.checkpoint.registry import Data
     from reactorl.rl.envs.errors import EnvError
+    from reactorl.rl.envs.managed_env import ManagedEnv
     from reactorl.rl.envs.observation_buffer import Array, Space
     from reactorl.rl.envs.sub_env import Infos, SubEnv
 
@@ -38,7 +39,7 @@ class Command(Protocol):
     def seed_for(self, index: int) -> int | None:
         """Return the seed that it gives to a sub-environment, if any."""
 
-    def apply(self, sub_env: SubEnv) -> object:
+    def apply(self, sub_env: Any) -> object:  # noqa: ANN401 - the kind it is for
         """Execute it; returns the reply, None if there is nothing to report."""
 
     def part(self, indices: Sequence[int]) -> Command:
@@ -150,7 +151,7 @@ class Call(Broadcast):
     args: tuple[Any, ...] = ()
     kwargs: tuple[tuple[str, Any], ...] = ()
 
-    def apply(self, sub_env: SubEnv) -> Answer:
+    def apply(self, sub_env: ManagedEnv) -> Answer:
         """Call it."""
         return Answer.of(lambda: sub_env.call(self.name, self.args, dict(self.kwargs)))
 
@@ -166,7 +167,7 @@ class SetAttr(Query):
         """Return the values of some sub-environments."""
         return SetAttr(self.name, {index: self.values[index] for index in indices})
 
-    def apply(self, sub_env: SubEnv) -> Answer:
+    def apply(self, sub_env: ManagedEnv) -> Answer:
         """Set it."""
         value = self.values[sub_env.index]
         return Answer.of(lambda: sub_env.set_attr(self.name, value))
@@ -176,7 +177,7 @@ class SetAttr(Query):
 class Render(Broadcast):
     """Render."""
 
-    def apply(self, sub_env: SubEnv) -> Answer:
+    def apply(self, sub_env: ManagedEnv) -> Answer:
         """Render one sub-environment."""
         return Answer.of(sub_env.render)
 
@@ -185,7 +186,7 @@ class Render(Broadcast):
 class Save(Broadcast):
     """Return the state as plain data, for a checkpoint."""
 
-    def apply(self, sub_env: SubEnv) -> Answer:
+    def apply(self, sub_env: ManagedEnv) -> Answer:
         """Save one sub-environment."""
         return Answer.of(sub_env.save)
 
@@ -200,7 +201,7 @@ class Load(Query):
         """Return the states of some sub-environments."""
         return Load({index: self.saved[index] for index in indices})
 
-    def apply(self, sub_env: SubEnv) -> Answer:
+    def apply(self, sub_env: ManagedEnv) -> Answer:
         """Restore one sub-environment."""
         return Answer.of(lambda: sub_env.load(self.saved[sub_env.index]))
 
@@ -230,7 +231,7 @@ class Only:
         included = tuple(index for index in self.indices if index in indices)
         return Only(self.command.part(included), included)
 
-    def apply(self, sub_env: SubEnv) -> object:
+    def apply(self, sub_env: ManagedEnv) -> object:
         """Execute the command if the sub-environment is included."""
         return self.command.apply(sub_env) if sub_env.index in self.indices else None
 
@@ -239,7 +240,7 @@ class Only:
 class Describe(Broadcast):
     """Return a description."""
 
-    def apply(self, sub_env: SubEnv) -> object:
+    def apply(self, sub_env: ManagedEnv) -> object:
         """Describe one sub-environment."""
         return sub_env.describe()
 

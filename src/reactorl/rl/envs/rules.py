@@ -4,14 +4,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from gymnasium.vector import AutoresetMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from reactorl.rl.envs.sub_env import SubEnv
 
 Restart: TypeAlias = Literal["never", "reset", "recreate"]
 RESTARTS: Final[tuple[Restart, ...]] = ("never", "reset", "recreate")
@@ -26,7 +24,7 @@ class Rules:
     check_nan: bool = False
     timeout: float | None = None
     """Limit for one step or reset, in seconds."""
-    sub_env: Callable[..., SubEnv] | None = None
+    sub_env: Callable[..., Any] | None = None
     """Class of the sub-environments; None: ``SubEnv``."""
 
     def check(self) -> None:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from reactorl.rl.envs.placement import Placement, PlacementOption, Trial
     from reactorl.rl.envs.rules import Restart
     from reactorl.rl.envs.shard import EnvShard
-    from reactorl.rl.envs.sub_env import SubEnv
 
 MAX_SHARDS_PER_CORE: Final = 4
 """With more shards ``"auto"`` does not start a process for each of them."""
@@ -54,7 +53,7 @@ class ShardFactory:
         restart: Restart = "never",
         num_envs: int = 1,
         num_shards: int = 1,
-        sub_env: Callable[..., SubEnv] | None = None,
+        sub_env: Callable[..., Any] | None = None,
         trial: Trial | None = None,
     ) -> None:
         self._maker = maker

@@ -15,7 +15,7 @@ from gymnasium.vector import AutoresetMode
 
 from reactorl.rl.envs.autoreset import own_copy
 from reactorl.rl.envs.commands import Broadcast, Query
-from reactorl.rl.envs.sub_env import SubEnv
+from reactorl.rl.envs.managed_env import ManagedEnv
 from reactorl.rl.envs.timeout import unguarded
 
 if TYPE_CHECKING:
@@ -105,13 +105,11 @@ NO_LAST = Last({}, [], 0)
 """Before the first reset."""
 
 
-class ParallelSubEnv(SubEnv):
-    """A sub-environment with several agents; see ``SubEnv``.
+class ParallelSubEnv(ManagedEnv):
+    """A sub-environment with several agents.
 
     Its results are replies: agents come and go, so they have no rows in arrays.
     """
-
-    REQUIRED = ("reset", "step")
 
     def __init__(
         self,
@@ -321,9 +319,8 @@ class StepAgents(Query):
     operation: ClassVar[Operation] = "step"
     actions: Sequence[ByAgent | None] | Mapping[int, ByAgent | None]
 
-    def apply(self, sub_env: SubEnv) -> ParallelStep:
+    def apply(self, sub_env: ParallelSubEnv) -> ParallelStep:
         """Step one sub-environment."""
-        assert isinstance(sub_env, ParallelSubEnv)
         return sub_env.step_agents(self.actions[sub_env.index])
 
     def part(self, indices: Sequence[int]) -> StepAgents:
@@ -343,9 +340,8 @@ class ResetAgents(Broadcast):
         """Return its seed."""
         return self.seeds.get(index)
 
-    def apply(self, sub_env: SubEnv) -> ParallelReset:
+    def apply(self, sub_env: ParallelSubEnv) -> ParallelReset:
         """Reset one sub-environment."""
-        assert isinstance(sub_env, ParallelSubEnv)
         return sub_env.reset_agents(self.seeds[sub_env.index], self.options)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A vector of environments: Gymnasium's interface, on reactors."""
+"""The vector environment: Gymnasium's interface on sharded sub-environments."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import gymnasium as gym
 import numpy as np
 from gymnasium.vector import AutoresetMode
-from gymnasium.vector.utils import batch_space, iterate
+from gymnasium.vector.utils import iterate
 
 from reactorl.rl._public import public
 from reactorl.rl.envs.async_backend import AsyncBackend
@@ -22,9 +22,10 @@ from reactorl.rl.envs.factory import count_of, makers, whole
 from reactorl.rl.envs.observation_buffer import is_array_like
 from reactorl.rl.envs.placement import choose_placement
 from reactorl.rl.envs.rules import Rules
-from reactorl.rl.vector.arguments import check_options, ids_of, mask_for, seeds_for
+from reactorl.rl.vector.arguments import check_options, mask_for, seeds_for
 from reactorl.rl.vector.exclusive import ExclusiveUse, exclusive
-from reactorl.rl.vector.infos import together
+from reactorl.rl.vector.infos import batch_infos
+from reactorl.rl.vector.send_recv import SendRecv
 from reactorl.rl.vector.shared_state import check_shared_state
 from reactorl.rl.vector.spaces import VectorSpaces
 
@@ -49,44 +50,44 @@ StepResult: TypeAlias = "tuple[Any, Array, Array, Array, dict[str, Any]]"
 
 
 @public
-class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
-    """Environments that step on all cores, with the results of ``SyncVectorEnv``.
+class VectorEnv(SendRecv, gym.vector.VectorEnv[Any, Any, Any]):
+    """Steps environments on all cores, with the results of ``SyncVectorEnv``.
 
-    Everything that Gymnasium says of a vector environment holds; the numbers are the
-    same bits for any number of workers, in threads and in processes.
+    It follows Gymnasium's interface. Results are bit-identical for any number of
+    workers, in threads and in processes. One thread at a time may use it.
 
     Args:
-        env: An id such as ``"CartPole-v1"``, or a list of functions that make an
+        env: An id such as ``"CartPole-v1"``, or a list of functions that make one
             environment each.
-        num_envs: How many, if ``env`` is an id.
+        num_envs: Number of environments, if ``env`` is an id.
         env_kwargs: Arguments for ``gymnasium.make``, if ``env`` is an id.
-        wrappers: What to put around each environment, if ``env`` is an id.
-        autoreset_mode: When an environment whose episode ended is reset.
+        wrappers: Wrappers of each environment, if ``env`` is an id.
+        autoreset_mode: When an environment is reset after the end of an episode.
         observation_mode: How observation spaces are batched, as in ``SyncVectorEnv``.
-        copy: Whether observations are the caller's own, as a copy is. If not, arrays
-            that were returned change with the next step.
-        workers: How many threads or processes; None: what helps.
-        placement: ``"thread"``: in this process; ``"process"``: in others, for
-            environments that are not safe to run beside each other, or that are
-            written in Python where the interpreter has a GIL; ``"auto"``: whichever is
+        copy: Whether the caller owns the observations. If not, the arrays change with
+            the next step.
+        workers: Number of threads or processes; None: chosen automatically.
+        placement: ``"thread"``: in this process; ``"process"``: in worker processes,
+            for environments that cannot run concurrently in one process, or that are
+            written in Python if the interpreter has a GIL; ``"auto"``: whichever is
             faster.
         restart: What to do with an environment that fails: ``"never"`` raises,
-            ``"reset"`` resets it, ``"recreate"`` makes a new one. A restart ends the
-            episode as truncated, with the last observation there was, and is logged in
-            ``info["restart"]`` and ``info["failure"]``; in the same-step mode these
-            are in ``info["final_info"]``.
-        timeout: Seconds after which a step or reset counts as failed.
+            ``"reset"`` resets it, ``"recreate"`` makes a new one. A restart truncates
+            the episode, with the last valid observation, and is reported in
+            ``info["restart"]`` and ``info["failure"]``; with the autoreset mode
+            ``SAME_STEP`` these are in ``info["final_info"]``.
+        timeout: Limit for one step or reset, in seconds.
         check_nan: Whether NaN in an observation or reward counts as failure.
-        pin: Whether an environment is stepped on the thread that made it and on no
-            other, whatever that costs. OpenGL contexts need it.
-        batch_size: How many results ``recv`` waits for; environments then step while
-            the caller does something else. None: all, and they step when asked to.
+        pin: Whether an environment is only stepped on the thread that made it, even if
+            another one is idle. OpenGL contexts need it.
+        batch_size: Number of results that ``recv`` waits for; environments then step
+            while the caller does something else. None: all, in lock-step.
         batching: Which results form a batch. ``"declared"``: those with the fewest
-            steps, the first by index; the same in every run. ``"physical"``: those
-            that are ready first; ``batches`` has them, to be replayed.
-        replay: BatchLog of an earlier run, to be formed again.
-        check: First run each environment twice, alone and among the others, and raise
-            ``SharedStateError`` if that makes a difference.
+            steps, the first by index; reproducible. ``"physical"``: those that are
+            ready first; ``batches`` has a log, which can be replayed.
+        replay: The log of an earlier run; its batches are formed again.
+        check: First run each environment alone and among the others, and raise
+            ``SharedStateError`` if the results differ.
 
     Raises:
         EnvError: An environment cannot be made.
@@ -118,7 +119,7 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         check: bool = False,
     ) -> None:
         super().__init__()
-        self.closed = True  # until there is something to close
+        self.closed = True  # until the backend exists
         self._use = ExclusiveUse()
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         rules = Rules(self.autoreset_mode, restart, check_nan, timeout)
@@ -151,11 +152,11 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
                 replay=replay,
             )
         self._sent: Command | None = None
-        # Also if nobody closes it, and at the end of the program.
+        # Closes it when it is garbage, and at the end of the program.
         self._closing = weakref.finalize(self, self._backend.close)
         self.closed = False
         try:
-            self._begin(self._backend.describe(), restarts=restart != "never")
+            self._make_spaces(self._backend.describe(), restarts=restart != "never")
         except BaseException:
             self.close()
             raise
@@ -173,17 +174,17 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         if replay is not None:
             replay.check(self.num_envs, self.batch_size)
 
-    def _begin(self, all_of_them: list[Description], *, restarts: bool) -> None:
-        first = all_of_them[0]
+    def _make_spaces(self, envs: list[Description], *, restarts: bool) -> None:
+        first = envs[0]
         self.metadata = {**first.metadata, "autoreset_mode": self.autoreset_mode}
         self.render_mode = first.render_mode
-        found = VectorSpaces.of(all_of_them, self.observation_mode)
+        found = VectorSpaces.of(envs, self.observation_mode)
         self.single_action_space = found.single_action
         self.action_space = found.action
         self._acts_by_row = is_array_like(self.action_space)
         self.single_observation_space = found.single_observation
         self.observation_space = found.observation
-        # A restart shows the last observation: it must be where nobody changes it.
+        # A restart needs the last observation, so the caller must not own it.
         self._arrays = self._backend.make_arrays(
             replace(first, observation_space=found.single_observation),
             pooled=self.copy and not restarts,
@@ -203,7 +204,7 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
 
         Args:
             seed: For environment i it is ``seed + i``; or one for each.
-            options: Passed on to each environment, without the mask.
+            options: For each environment, without the mask.
         """
         mask: list[bool] | None = None
         check_options(options)
@@ -215,36 +216,45 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         replies = self._execute(Reset(seeds, options, mask, buffer=buffer))
         return self._observations(buffer), self._infos(replies)
 
-    @exclusive
     def step(self, actions: Any) -> StepResult:  # noqa: ANN401
         """Step all environments.
 
         Raises:
-            EnvError: One failed, and is not to be restarted. The others have
-                stepped; what they did is lost.
+            EnvError: One failed, and restarts are off. The others have stepped; their
+                results are lost.
+            BusyError: Another thread uses the vector.
         """
-        self._check_open()
-        each: Actions
+        if self.closed:
+            self._check_open()
+        use = self._use  # not by decorator: this is the hot path
+        if not use.acquire(False):  # noqa: FBT003
+            raise use.busy()
         try:
             if self._acts_by_row and type(actions) is np.ndarray and actions.ndim:
-                each = actions  # whoever steps an environment takes its row
+                each: Actions = actions  # shards take their rows
             else:
-                each = list(iterate(self.action_space, actions))
+                each = self._each_action(actions)
+            observations, replies = self._step(each, actions)
+            infos: dict[str, Any] = {}
+            if replies:
+                infos = batch_infos(replies, self.num_envs, self._add_info)
+            return observations, *self._arrays.results(), infos
+        finally:
+            use.release()
+
+    def _each_action(self, actions: Any) -> Actions:  # noqa: ANN401
+        try:
+            return list(iterate(self.action_space, actions))
         except TypeError as error:
             msg = (
                 f"actions must have an item for each of the {self.num_envs} "
                 f"environments, as action_space.sample() does, got {actions!r}"
             )
             raise TypeError(msg) from error
-        observations, replies = self._step(each, actions)
-        infos: dict[str, Any] = {}
-        if replies:
-            infos = together(replies, self.num_envs, self._add_info)
-        return observations, *self._arrays.results(), infos
 
     @exclusive
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:  # noqa: ANN401
-        """Call a method of each environment; what is no method is returned itself."""
+        """Call a method of each environment; an attribute is returned as it is."""
         return self._answers(Call(name, args, tuple(kwargs.items())))
 
     def get_attr(self, name: str) -> tuple[Any, ...]:
@@ -257,7 +267,7 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
 
         Args:
             name: The attribute.
-            values: A list or tuple has a value for each; anything else is for all.
+            values: A list or tuple with a value for each, or one value for all.
         """
         if not isinstance(values, list | tuple):
             values = [values] * self.num_envs
@@ -268,7 +278,7 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
 
     @exclusive
     def render(self) -> tuple[Any, ...]:
-        """Return what each environment renders."""
+        """Render each environment."""
         return self._answers(Render())
 
     @exclusive
@@ -282,12 +292,12 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
 
     def close_extras(self, **kwargs: Any) -> None:  # noqa: ANN401
         """Close the environments; called once by ``close``."""
-        self.closed = True  # also if one of them objects
+        self.closed = True  # also if a close fails
         self._closing()
 
     @property
     def np_random(self) -> Any:  # noqa: ANN401
-        """The generators of all environments."""
+        """The random generators of all environments."""
         return self.get_attr("np_random")
 
     @np_random.setter
@@ -299,108 +309,7 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         """The seeds of all environments."""
         return self.get_attr("np_random_seed")
 
-    # -- EnvPool's idiom --------------------------------------------------------------
-
-    @exclusive
-    def async_reset(
-        self,
-        *,
-        seed: int | Sequence[int | None] | None = None,
-        options: dict[str, Any] | None = None,
-    ) -> None:
-        """Let all environments reset, as ``reset`` does; ``recv`` gets the results."""
-        self._check_open()
-        check_options(options)
-        command = Reset(seeds_for(seed, self.num_envs), options)
-        if self._async is None:
-            self._remember(command)
-        else:
-            self._async.send((index, command) for index in range(self.num_envs))
-
-    @exclusive
-    def send(self, actions: Any, env_id: Any = None) -> None:  # noqa: ANN401
-        """Let environments step; ``recv`` gets the results.
-
-        Args:
-            actions: A batch of actions.
-            env_id: Whose they are, as in ``info["env_id"]``; None: of all, in order.
-
-        Raises:
-            ValueError: They do not fit each other, or one was sent and not received.
-        """
-        self._check_open()
-        ids = range(self.num_envs) if env_id is None else ids_of(env_id)
-        space = batch_space(self.single_action_space, len(ids))
-        each = list(iterate(space, actions))
-        if len(each) != len(ids):
-            msg = f"actions must have {len(ids)} items, as env_id, got {len(each)}"
-            raise ValueError(msg)
-        by_index = dict(zip(ids, each, strict=True))
-        if self._async is not None:
-            command = Step(by_index)
-            self._async.send((i, command.part([i])) for i in ids)
-        elif len(by_index) == len(ids) == self.num_envs:
-            self._remember(Step([by_index[i] for i in range(self.num_envs)]))
-        else:
-            msg = (
-                f"env_id must include all {self.num_envs} environments without "
-                f"batch_size, got {len(by_index)}"
-            )
-            raise ValueError(msg)
-
-    @exclusive
-    def recv(self) -> StepResult:
-        """Wait for a batch of results; ``info["env_id"]`` says whose they are.
-
-        Raises:
-            EnvError: One failed, and is not to be restarted.
-        """
-        self._check_open()
-        if self._async is None:
-            if self._sent is None:
-                msg = (
-                    "recv failed: nothing was sent; call async_reset() or send() first"
-                )
-                raise RuntimeError(msg)
-            command, self._sent = self._sent, None
-            ids: Sequence[int] = range(self.num_envs)
-            replies: Sequence[Any] = self._execute(command)
-            if isinstance(command, Reset):
-                self._arrays.rewards[:] = 0.0
-        else:
-            ids, replies = self._async.recv()
-        for reply in replies:
-            if isinstance(reply, EnvError):
-                raise reply
-        indices = np.array(ids, dtype=np.int32)
-        gather = gym.vector.VectorEnv[Any, Any, Any]()
-        gather.num_envs = len(indices)
-        infos: dict[str, Any] = {}
-        for place, parts in enumerate(replies):
-            for part in parts or ():
-                infos = gather._add_info(infos, part, place)
-        infos["env_id"] = indices
-        return *self._arrays.of_some(indices), infos
-
-    def _remember(self, command: Command) -> None:
-        if self._sent is not None:
-            msg = "send failed: the last one was not received; call recv() first"
-            raise ValueError(msg)
-        self._sent = command
-
-    @property
-    def batches(self) -> BatchLog:
-        """The batches that were received; saved, they can be replayed.
-
-        Raises:
-            AttributeError: There are none without ``batch_size``.
-        """
-        if self._async is None:
-            msg = "only a vector with batch_size has batches"
-            raise AttributeError(msg)
-        return self._async.batches
-
-    # -- beyond it --------------------------------------------------------------------
+    # -- beyond Gymnasium -------------------------------------------------------------
 
     @property
     def tag(self) -> Tag:
@@ -412,7 +321,7 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         """The environments themselves, if they are in this process."""
         found: list[gym.Env[Any, Any]] | None = getattr(self._backend, "envs", None)
         if found is None:
-            msg = "environments in other processes are reached by call() and get_attr()"
+            msg = "envs must be in this process; use call() and get_attr() instead"
             raise AttributeError(msg)
         return found
 
@@ -425,8 +334,8 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         """Reset all environments, each with a seed and options of its own.
 
         Returns:
-            The observations, and for each environment what it says, unbatched: its
-            info, or nothing if that is empty.
+            The observations, and for each environment a tuple with its info; an empty
+            one if the info is empty.
         """
         if len(options) != self.num_envs:
             msg = f"options must have {self.num_envs} items, got {len(options)}"
@@ -440,15 +349,15 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
     def step_each(
         self, actions: Sequence[Any] | Array
     ) -> tuple[Any, Array, Array, Array, list[Infos]]:
-        """Step all environments; their infos are left as they are, one by one.
+        """Step all environments without batching their infos.
 
         Args:
-            actions: One for each environment, as it takes it.
+            actions: One for each environment.
 
         Returns:
-            What ``step`` does, but for each environment a tuple of what would be put
-            into the infos, in order. Where an episode ended and the environment was
-            reset at once, the first has ``final_obs`` and ``final_info``.
+            The results of ``step``, with a tuple of infos for each environment. With
+            ``SAME_STEP``, the first info of the last step of an episode has
+            ``final_obs`` and ``final_info``.
         """
         self._check_open()
         observations, replies = self._step(list(actions), actions)
@@ -457,10 +366,10 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
 
     @exclusive
     def ask(self, command: Command, indices: Sequence[int]) -> list[Any]:
-        """Return what some environments answer to a command, in that order.
+        """Return the answers of some environments to a command, in that order.
 
         Raises:
-            Exception: What the first of them raised.
+            Exception: The first one that a call raised.
         """
         replies = self._execute(Only(command, tuple(indices)))
         return [_answer(replies[index]) for index in indices]
@@ -473,7 +382,7 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             raise gym.error.ClosedEnvironmentError(msg)
 
     def _execute(self, command: Command) -> Sequence[Reply]:
-        """Let all environments obey; raise what the first one that failed says."""
+        """Execute a command in all environments; raise the first failure."""
         self._check_open()
         try:
             replies = self._backend.execute(command)
@@ -490,10 +399,10 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         each: Actions,
         actions: Any,  # noqa: ANN401
     ) -> tuple[Any, dict[int, Any]]:
-        """Step all environments; raise what the first one that failed says.
+        """Step all environments; raise the first failure.
 
         Returns:
-            The observations, and what some environments reply.
+            The observations, and the replies of some environments.
         """
         if len(each) != self.num_envs:
             msg = (
@@ -522,8 +431,8 @@ class VectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         return slots.copy() if self.copy else slots.batch()
 
     def _infos(self, replies: Sequence[Any]) -> dict[str, Any]:
-        said = {index: parts for index, parts in enumerate(replies) if parts}
-        return together(said, self.num_envs, self._add_info)
+        present = {index: infos for index, infos in enumerate(replies) if infos}
+        return batch_infos(present, self.num_envs, self._add_info)
 
 
 def _each(replies: Sequence[Any]) -> list[Infos]:
@@ -532,6 +441,4 @@ def _each(replies: Sequence[Any]) -> list[Infos]:
 
 def _answer(reply: Reply) -> Any:  # noqa: ANN401
     assert isinstance(reply, Answer)
-    if reply.error is not None:
-        raise reply.error
-    return reply.value
+    return reply.result()

@@ -14,32 +14,34 @@ if TYPE_CHECKING:
 
 
 class ExclusiveUse:
-    """A context that one thread at a time may enter; a second one gets an error.
+    """A lock that is never waited for: the second user gets an error.
 
-    Raises:
-        BusyError: On entering, if a thread is inside, also if it is this one.
+    Entering the context raises ``BusyError`` if a call is inside, also one of this
+    thread. ``acquire(blocking=False)`` and ``release`` do the same for a hot path.
     """
 
-    __slots__ = ("_lock", "_user")
+    __slots__ = ("acquire", "release")
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._user = 0  # ident of the thread inside
+        lock = threading.Lock()
+        self.acquire = lock.acquire
+        self.release = lock.release
 
     def __enter__(self) -> None:
-        if not self._lock.acquire(blocking=False):
-            own = self._user == threading.get_ident()
-            raise BusyError(
-                "the vector environment is in use by "
-                + ("a call that has not returned" if own else "another thread"),
-                None,
-                "Wait until that call returns, or give each thread its own vector.",
-            )
-        self._user = threading.get_ident()
+        if not self.acquire(blocking=False):
+            raise self.busy()
 
     def __exit__(self, *_: object) -> None:
-        self._user = 0
-        self._lock.release()
+        self.release()
+
+    def busy(self) -> BusyError:
+        """Return the error of a second user."""
+        return BusyError(
+            "the vector environment is in use by another thread, or by a call of this "
+            "one that has not returned",
+            None,
+            "Wait until that call returns, or give each thread its own vector.",
+        )
 
 
 Method = TypeVar("Method", bound="Callable[..., Any]")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What environments say of a step, put together as Gymnasium does."""
+"""Batching of infos, as Gymnasium does it."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 PLAIN: Final = (int, float, bool)
 
 
-def together(replies: Mapping[int, Infos], count: int, add: Add) -> dict[str, Any]:
+def batch_infos(replies: Mapping[int, Infos], count: int, add: Add) -> dict[str, Any]:
     """Return the infos of a vector.
 
     Args:
-        replies: What environments said, by index, in their order.
-        count: How many environments there are.
-        add: Adds the info of one.
+        replies: The infos of environments, by index, in order.
+        count: Number of environments.
+        add: Adds the info of one environment.
     """
     if len(replies) == count:
         found = _table(
@@ -42,9 +42,9 @@ def together(replies: Mapping[int, Infos], count: int, add: Add) -> dict[str, An
 
 
 def _table(infos: Sequence[Info], count: int) -> dict[str, Any] | None:
-    """Return infos that all have the same numbers, as games' have: column by column.
+    """Batch infos that all have the same keys with numbers, column by column.
 
-    That takes a fifth of the time. Returns None if they are anything else.
+    That takes a fifth of the time. Returns None if the infos are of another form.
     """
     if len(infos) != count:
         return None
@@ -54,22 +54,22 @@ def _table(infos: Sequence[Info], count: int) -> dict[str, Any] | None:
             return None
     found: dict[str, Any] = {}
     columns = zip(*[info.values() for info in infos], strict=True)
-    everybody = _everybody(count)
+    mask = _all_true(count)
     for name, column in zip(names, columns, strict=True):
         kind = type(column[0])
         if kind not in PLAIN or list(map(type, column)).count(kind) != count:
             return None
         if name == "final_obs" or str(name).startswith("_"):
-            return None  # they mean something else
+            return None  # keys with a meaning of their own
         try:
             found[name] = np.array(column, dtype=kind)
         except OverflowError:
             return None
-        found[f"_{name}"] = everybody.copy()
+        found[f"_{name}"] = mask.copy()
     return found
 
 
 @cache
-def _everybody(count: int) -> Array:
-    """Return that all of them said something; not to be changed."""
+def _all_true(count: int) -> Array:
+    """Return the mask of infos that all environments have; do not modify it."""
     return np.ones(count, np.bool_)

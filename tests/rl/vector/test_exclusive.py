@@ -47,7 +47,7 @@ def test_use_while_another_thread_steps_raises(
     envs = VectorEnv("CartPole-v1", 3, **options)
     envs.reset(seed=1)
     inside, leave = threading.Event(), threading.Event()
-    backend = envs._host
+    backend = envs._backend
     step = backend.step
 
     def slow(*args: Any) -> Any:

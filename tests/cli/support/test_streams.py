@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Standard streams that are closed, broken, or limited to ASCII."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reactorl.cli.main import main
+from reactorl.cli.support.streams import stdout_is_broken
+from reactorl.trace import diff, load
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PROGRAM = """\
+target Python {timeout: 4 ms, fast: true}
+main reactor {
+  timer t(0, 1 ms)
+  reaction(t) {= print("hello", file=sys.stdout) =}
+}
+"""
+COMMANDS = [
+    ("--help", 0),
+    ("--version", 0),
+    ("run hello.lf", 0),
+    ("check nowhere.lf", 2),
+    ("fmt --diff hello.lf", 0),
+    ("graph hello.lf", 0),
+    ("trace hello.times", 0),
+    ("diff hello.trace hello.trace", 0),
+    ("nonsense", 2),
+]
+PRINTING = [
+    "--version",
+    "run hello.lf",
+    "run hello.lf --workers 2",
+    "fmt --diff hello.lf",
+    "graph hello.lf",
+    "trace hello.times",
+    "diff hello.trace hello.trace",
+]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a directory with a program, its trace and its times."""
+    path = tmp_path_factory.mktemp("streams")
+    (path / "hello.lf").write_text(PROGRAM)
+    for option, name in (("--trace", "hello.trace"), ("--timing", "hello.times")):
+        file = str(path / "hello.lf")
+        assert main(["run", file, option, str(path / name)]) == 0
+    return path
+
+
+@pytest.fixture(autouse=True)
+def here(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(files)
+
+
+def reactorl(
+    line: str, redirect: str = "", **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a command line with a redirection of the shell."""
+    return subprocess.run(
+        ["sh", "-c", f'exec "$0" -m reactorl {line} {redirect}', sys.executable],
+        capture_output=True,
+        check=False,
+        text=True,
+        env={**os.environ, **environment},
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize(("line", "status"), COMMANDS)
+@pytest.mark.parametrize("closed", [">&-", "<&- >&- 2>&-"])
+def test_closed_streams_do_not_change_the_status(
+    line: str, status: int, closed: str
+) -> None:
+    done = reactorl(line, closed)
+
+    assert done.returncode == status
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+
+
+def test_file_does_not_take_the_place_of_a_closed_stdout() -> None:
+    done = reactorl("run hello.lf --trace new.trace", ">&-")
+
+    assert done.returncode == 0
+    assert diff(load("new.trace").trace, load("hello.trace").trace) is None
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("line", PRINTING)
+def test_broken_pipe_ends_a_command_quietly(line: str, unbuffered: str) -> None:
+    assert into_broken_pipe(line, unbuffered) == (1, b"")
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_broken_pipe_ends_the_help_quietly(unbuffered: str) -> None:
+    status, said = into_broken_pipe("run --help", unbuffered)
+
+    assert status in (0, 1)  # argparse itself ignores errors while it prints
+    assert said == b""
+
+
+def into_broken_pipe(line: str, unbuffered: str) -> tuple[int, bytes]:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "reactorl", *line.split()],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        check=False,
+        env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+        timeout=60,
+    )
+    os.close(writer)
+    return done.returncode, done.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="/dev/full is missing")  # noqa: PTH110
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("line", ["--version", "graph hello.lf", "trace hello.times"])
+def test_full_device_is_one_error(line: str, unbuffered: str) -> None:
+    done = reactorl(line, ">/dev/full", PYTHONUNBUFFERED=unbuffered)
+
+    assert done.returncode == 1
+    assert done.stderr == "reactorl: error: no space left on device\n"
+
+
+def test_broken_pipe_of_a_program_itself_is_reported(files: Path) -> None:
+    (files / "pipe.lf").write_text(
+        "target Python\npreamble {= import os =}\nmain reactor {\n"
+        "  reaction(startup) {=\n    r, w = os.pipe()\n    os.close(r)\n"
+        "    os.write(w, b'x')\n  =}\n}\n"
+    )
+
+    done = reactorl("run pipe.lf")
+
+    assert done.returncode == 1
+    assert "BrokenPipeError" in done.stderr
+    assert "reaction main.reaction_1 failed" in done.stderr
+
+
+@pytest.mark.parametrize("line", ["trace hello.times", "graph hello.lf", "--help"])
+def test_output_in_ascii(line: str) -> None:
+    done = reactorl(line, LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+
+    assert done.returncode == 0
+    assert done.stdout.isascii()
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("line", ["run --help", "trace hello.times"])
+@pytest.mark.parametrize("environment", [{"TERM": "dumb"}, {"FORCE_COLOR": "1"}])
+def test_narrow_terminals(line: str, environment: dict[str, str]) -> None:
+    done = reactorl(line, COLUMNS="5", **environment)
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_stdout_that_is_read_is_not_broken() -> None:
+    code = (
+        "from reactorl.cli.support.streams import stdout_is_broken; "
+        "print(stdout_is_broken())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, check=True, text=True
+    )
+    assert done.stdout == "False\n"
+
+
+def test_stdout_without_a_descriptor_is_not_broken(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert not stdout_is_broken()
