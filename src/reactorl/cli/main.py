@@ -148,7 +148,6 @@ def make_parser(wanted: str | None = None) -> tuple[Parser, dict[str, Parser]]:
         usage="%(prog)s [-h] [--version] [--debug] COMMAND ...",
         description=f"{_DESCRIPTION}\n{_listed()}",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action=_Version, help="show the version and exit")
     _add_debug(parser)

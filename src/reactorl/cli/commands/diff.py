@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,8 @@ from reactorl.cli.support.trace_files import trace_of, traces_in
 from reactorl.errors import ReactorlError, TraceError
 
 if TYPE_CHECKING:
+    import argparse
+
     from reactorl.trace import SavedTrace
 
 DESCRIPTION = """\
@@ -39,7 +40,6 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "diff",
         description=DESCRIPTION,
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "a",
@@ -79,9 +79,9 @@ def compared(a: Path, b: Path) -> tuple[bool, str]:
             found = _traces(one, other)
             if found is not None and not found[0]:
                 return found
-        from reactorl.cli.support.run_diff import compared_runs
+        from reactorl.rl import compare_runs
 
-        return compared_runs(a, b, traced=bool(kept))
+        return compare_runs(a, b, traced=bool(kept))
     found = _traces(trace_of(a), trace_of(b))
     if found is None:
         what = f"{a} and {b} contain times only, which differ from run to run"

@@ -16,6 +16,7 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, **options: Any) -> None:  # noqa: ANN401
         # An abbreviation that is unique today may be ambiguous tomorrow.
         options.setdefault("allow_abbrev", False)
+        options.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
         if sys.version_info >= (3, 14):
             options.setdefault("color", False)  # the same help on every Python
         super().__init__(**options)
