@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from reactorl.lf.parse import time_units
 from reactorl.lf.parse.keywords import BOOLS, KEYWORDS, TIMES
 
-TIME_UNITS = st.sampled_from(sorted(time_units.UNITS))
+TIME_UNITS = st.sampled_from(sorted(time_units.TIME_UNITS))
 
-_RESERVED = {*KEYWORDS, *BOOLS, *TIMES, *time_units.UNITS, *keyword.kwlist}
+_RESERVED = {*KEYWORDS, *BOOLS, *TIMES, *time_units.TIME_UNITS, *keyword.kwlist}
 NAMES = st.one_of(
     st.sampled_from(
         ["a", "b", "out", "Server", "in_", "_x1", "mainly", "resets", "e5"]
