@@ -13,6 +13,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "freeze.hpp"
+#include "id_caster.hpp"
 #include "python_host.hpp"
 #include "reactorl/error.hpp"
 #include "reactorl/scheduler.hpp"
@@ -28,36 +29,33 @@ namespace {
 using Ids = std::vector<std::uint32_t>;
 using Times = std::vector<Time>;
 
-/// A missing id is -1 in Python.
-auto id(std::int64_t n) -> std::uint32_t {
-  return n < 0 ? kNone : static_cast<std::uint32_t>(n);
-}
-
-void add_reactions(Plan& plan, const Ids& level, const Ids& reactor, const Ids& home,
-                   const Times& scope, const Times& deadline, const Times& forward_from,
-                   const Times& forward_to) {
+void add_reactions(Plan& plan, const std::vector<LevelId>& level,
+                   const std::vector<ReactorId>& reactor, const Ids& home,
+                   const std::vector<ModeId>& scope, const Times& deadline,
+                   const std::vector<SlotId>& forward_from,
+                   const std::vector<SlotId>& forward_to) {
   for (std::size_t i = 0; i < level.size(); ++i) {
-    plan.reactions.push_back({level[i], reactor.at(i), home.at(i), id(scope.at(i)),
-                              deadline.at(i), id(forward_from.at(i)),
-                              id(forward_to.at(i))});
+    plan.reactions.push_back({level[i], reactor.at(i), home.at(i), scope.at(i),
+                              deadline.at(i), forward_from.at(i), forward_to.at(i)});
     plan.levels = std::max(plan.levels, level[i] + 1);
   }
 }
 
-void add_triggers(Plan& plan, const Ids& kind, const Ids& policy, const Times& scope,
-                  const Ids& slot, const Times& source, const Times& delay,
+void add_triggers(Plan& plan, const Ids& kind, const Ids& policy,
+                  const std::vector<ModeId>& scope, const std::vector<SlotId>& slot,
+                  const std::vector<SlotId>& source, const Times& delay,
                   const Times& spacing) {
   for (std::size_t i = 0; i < kind.size(); ++i) {
     plan.triggers.push_back({static_cast<TriggerKind>(kind[i]),
-                             static_cast<Policy>(policy.at(i)), id(scope.at(i)),
-                             slot.at(i), id(source.at(i)), delay.at(i), spacing.at(i)});
+                             static_cast<Policy>(policy.at(i)), scope.at(i), slot.at(i),
+                             source.at(i), delay.at(i), spacing.at(i)});
   }
 }
 
-void add_modes(Plan& plan, const Ids& modal, const Times& scope,
+void add_modes(Plan& plan, const Ids& modal, const std::vector<ModeId>& scope,
                const std::vector<bool>& initial) {
   for (std::size_t i = 0; i < modal.size(); ++i) {
-    plan.modes.push_back({modal[i], id(scope.at(i)), initial.at(i)});
+    plan.modes.push_back({modal[i], scope.at(i), initial.at(i)});
     plan.modals = std::max(plan.modals, modal[i] + 1);
   }
 }
@@ -142,7 +140,7 @@ auto as_object(const Value& value) -> nb::object {
 }
 
 auto step(Session& session, Time delay,
-          const std::vector<std::pair<std::uint32_t, nb::object>>& inputs) -> nb::tuple {
+          const std::vector<std::pair<SlotId, nb::object>>& inputs) -> nb::tuple {
   std::vector<std::pair<SlotId, Value>> values;
   values.reserve(inputs.size());
   for (const auto& [slot, value] : inputs) {
@@ -216,19 +214,19 @@ NB_MODULE(_core, m) {
       .def("add_modes", add_modes, nb::kw_only(), "modal"_a, "scope"_a, "initial"_a)
       .def(
           "set_slot_reactions",
-          [](Plan& p, Ids start, Ids item) {
+          [](Plan& p, Ids start, std::vector<ReactionId> item) {
             p.slot_reactions = {std::move(start), std::move(item)};
           },
           "start"_a, "item"_a)
       .def(
           "set_slot_stages",
-          [](Plan& p, Ids start, Ids item) {
+          [](Plan& p, Ids start, std::vector<TriggerId> item) {
             p.slot_stages = {std::move(start), std::move(item)};
           },
           "start"_a, "item"_a)
       .def(
           "set_downstream",
-          [](Plan& p, Ids start, Ids item) {
+          [](Plan& p, Ids start, std::vector<ReactionId> item) {
             p.downstream = {std::move(start), std::move(item)};
           },
           "start"_a, "item"_a)
@@ -261,7 +259,7 @@ NB_MODULE(_core, m) {
       .def(
           "add_body",
           [](Session& s, nb::object function, nb::object handler, nb::object instance,
-             std::uint32_t reactor, std::uint32_t index) {
+             ReactorId reactor, std::uint32_t index) {
             PythonHost::Body body;
             hold(body.function, function);
             hold(body.handler, handler);
@@ -285,7 +283,7 @@ NB_MODULE(_core, m) {
           "describe"_a.none(), "freeze_arrays"_a)
       .def(
           "port",
-          [](Session& s, std::uint32_t holder, std::uint32_t element, std::uint32_t slot,
+          [](Session& s, ReactorId holder, std::uint32_t element, SlotId slot,
              bool copies, const Ids& readers, const Ids& writers) {
             return steal(
                 new_port({s.serial(), holder, element}, slot, copies, readers, writers));
@@ -294,9 +292,8 @@ NB_MODULE(_core, m) {
           "writers"_a)
       .def(
           "action",
-          [](nb::handle self, std::uint32_t holder, std::uint32_t element,
-             std::uint32_t slot, std::uint32_t trigger, bool physical, const Ids& readers,
-             const Ids& writers) {
+          [](nb::handle self, ReactorId holder, std::uint32_t element, SlotId slot,
+             TriggerId trigger, bool physical, const Ids& readers, const Ids& writers) {
             auto& s = nb::cast<Session&>(self);
             return steal(new_action({s.serial(), holder, element}, slot, trigger,
                                     physical ? self.ptr() : nullptr, readers, writers));
@@ -305,14 +302,14 @@ NB_MODULE(_core, m) {
           "readers"_a, "writers"_a)
       .def(
           "mode",
-          [](Session& s, std::uint32_t holder, std::uint32_t element,
-             const Ids& resetting, const Ids& resuming) {
+          [](Session& s, ReactorId holder, std::uint32_t element, const Ids& resetting,
+             const Ids& resuming) {
             return steal(new_mode({s.serial(), holder, element}, resetting, resuming));
           },
           nb::kw_only(), "holder"_a, "element"_a, "resetting"_a, "resuming"_a)
       .def(
           "preload",
-          [](Session& s, std::uint32_t trigger, Time time, std::uint32_t microstep,
+          [](Session& s, TriggerId trigger, Time time, std::uint32_t microstep,
              nb::object value) {
             s.scheduler().preload(trigger, {time, microstep}, Value::share(value.ptr()));
           },
@@ -326,7 +323,8 @@ NB_MODULE(_core, m) {
       .def("start", [](Session& s) { return status_word(s.start()); })
       .def("run", [](Session& s) { return status_word(s.run()); })
       .def(
-          "set_outputs", [](Session& s, Ids slots) { s.outputs = std::move(slots); },
+          "set_outputs",
+          [](Session& s, std::vector<SlotId> slots) { s.outputs = std::move(slots); },
           "slots"_a, "Say once what every step is to tell about.")
       .def(
           "step", &step, "delay"_a, "inputs"_a,
@@ -340,8 +338,7 @@ NB_MODULE(_core, m) {
           [](Session& s) {
             const auto [reaction, error] = s.host().take_failure();
             return std::pair(
-                reaction == kNone ? -1L : static_cast<long>(reaction),
-                error == nullptr ? nb::object(nb::none()) : nb::steal(error));
+                reaction, error == nullptr ? nb::object(nb::none()) : nb::steal(error));
           },
           nb::sig("def failure(self) -> tuple[int, BaseException | None]"),
           "What ended the run: an interrupt if there was one (-1), else the failure that "
@@ -366,11 +363,9 @@ NB_MODULE(_core, m) {
           "For any thread.")
       .def(
           "running",
-          [](const Session& s) -> long {
+          [](const Session& s) -> ReactionId {
             const Worker* w = current_worker();
-            if (w == nullptr || w->serial != s.serial() || w->reaction == kNone)
-              return -1;
-            return static_cast<long>(w->reaction);
+            return w == nullptr || w->serial != s.serial() ? kNone : w->reaction;
           },
           "The reaction whose body the calling thread runs, or -1.")
       .def(
@@ -383,24 +378,20 @@ NB_MODULE(_core, m) {
           "The worker that the calling thread is, or -1.")
       .def(
           "deadline",
-          [](const Session& s, std::uint32_t r) { return s.scheduler().deadline(r); },
+          [](const Session& s, ReactionId r) { return s.scheduler().deadline(r); },
           "reaction"_a)
       .def(
           "change_deadline",
-          [](Session& s, std::uint32_t r, Time d) {
-            s.scheduler().change_deadline(r, d);
-          },
+          [](Session& s, ReactionId r, Time d) { s.scheduler().change_deadline(r, d); },
           "reaction"_a, "deadline"_a)
       .def("request_stop", &Session::request_stop)
       .def(
           "present",
-          [](const Session& s, std::uint32_t slot) {
-            return s.scheduler().present(slot);
-          },
+          [](const Session& s, SlotId slot) { return s.scheduler().present(slot); },
           "slot"_a)
       .def(
           "value",
-          [](const Session& s, std::uint32_t slot) -> nb::object {
+          [](const Session& s, SlotId slot) -> nb::object {
             return as_object(s.scheduler().value(slot));
           },
           "slot"_a)
@@ -427,7 +418,7 @@ NB_MODULE(_core, m) {
            "for an interpreter lock included, as 64-bit numbers. For any thread.")
       .def(
           "cost",
-          [](const Session& s, std::uint32_t r) {
+          [](const Session& s, ReactionId r) {
             const auto& e = s.scheduler().costs().entry(r);
             return std::tuple(e.runs.get(), e.measured.get(), e.total.get());
           },

@@ -72,8 +72,8 @@ auto PythonHost::take_failure() -> std::pair<ReactionId, PyObject*> {
 auto PythonHost::late(ReactionId reaction, Time due) noexcept -> Lateness {
   const bool late = scheduler->clock().now() > due;
   if (late_hook == nullptr) return late ? Lateness::kLate : Lateness::kOnTime;
-  PyObject* answer =
-      PyObject_CallFunction(late_hook, "IO", reaction, late ? Py_True : Py_False);
+  PyObject* answer = PyObject_CallFunction(late_hook, "IO", std::uint32_t{reaction},
+                                           late ? Py_True : Py_False);
   if (answer == nullptr) {
     keep_failure(reaction);
     return Lateness::kFailed;
@@ -116,8 +116,8 @@ void PythonHost::delivered(TriggerId trigger, Tag tag, const Value& value) noexc
   if (deliver_hook == nullptr) return;
   auto* object = static_cast<PyObject*>(value.get());
   PyObject* result = PyObject_CallFunction(
-      deliver_hook, "ILIO", trigger, static_cast<long long>(tag.time), tag.microstep,
-      object == nullptr ? Py_None : object);
+      deliver_hook, "ILIO", std::uint32_t{trigger}, static_cast<long long>(tag.time),
+      tag.microstep, object == nullptr ? Py_None : object);
   if (result == nullptr) PyErr_WriteUnraisable(deliver_hook);
   Py_XDECREF(result);
 }

@@ -266,7 +266,7 @@ auto mode_set(PyObject* self, PyObject* /*unused*/) -> PyObject* {
     worker = permitted(mode, mode.resuming);
   }
   if (worker == nullptr) return refuse(mode, "mode", "switches to");
-  worker->scheduler->switch_mode(*worker, mode.element, reset);
+  worker->scheduler->switch_mode(*worker, ModeId(mode.element), reset);
   Py_RETURN_NONE;
 }
 
@@ -322,9 +322,9 @@ auto refuse(const ViewBase& view, const char* kind, const char* verb) -> PyObjec
                  kind);
     return nullptr;
   }
-  PyObject* error =
-      PyObject_CallFunction(host_of(*worker).refuse, "sIIIs", kind, view.element,
-                            view.holder, worker->reaction, verb);
+  PyObject* error = PyObject_CallFunction(host_of(*worker).refuse, "sIIIs", kind,
+                                          view.element, std::uint32_t{view.holder},
+                                          std::uint32_t{worker->reaction}, verb);
   if (error != nullptr) {
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error)), error);
     Py_DECREF(error);

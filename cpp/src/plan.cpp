@@ -13,12 +13,17 @@ void check(bool ok, const char* table, std::uint64_t row, const char* what) {
 }
 
 /// `kNone` is allowed where `optional`.
-void check_id(std::uint32_t id, std::size_t size, bool optional, const char* table,
-              std::uint64_t row) {
-  check(id < size || (optional && id == kNone), table, row, "id out of range");
+void check_id(std::uint32_t id, std::size_t size, const char* table, std::uint64_t row) {
+  check(id < size, table, row, "id out of range");
 }
 
-void check_table(const Table& table, std::size_t rows, std::size_t items,
+template <class Kind>
+void check_optional(Id<Kind> id, std::size_t size, const char* table, std::uint64_t row) {
+  if (id != kNone) check_id(id, size, table, row);
+}
+
+template <class Row, class Item>
+void check_table(const Table<Row, Item>& table, std::size_t rows, std::size_t items,
                  const char* name) {
   check(table.rows() == rows, name, table.rows(), "wrong number of rows");
   check(table.start.front() == 0, name, 0, "does not start at 0");
@@ -27,7 +32,7 @@ void check_table(const Table& table, std::size_t rows, std::size_t items,
     check(table.start[i] <= table.start[i + 1], name, i, "negative length");
   }
   for (std::size_t i = 0; i < table.item.size(); ++i) {
-    check_id(table.item[i], items, false, name, i);
+    check_id(table.item[i], items, name, i);
   }
 }
 
@@ -40,34 +45,35 @@ void Plan::validate() const {
   check_table(downstream, reactions.size(), reactions.size(), "downstream");
   for (std::uint32_t i = 0; i < reactions.size(); ++i) {
     const Reaction& r = reactions[i];
-    check_id(r.level, levels, false, "reactions", i);
-    check_id(r.home, workers, false, "reactions", i);
-    check_id(r.scope, modes.size(), true, "reactions", i);
-    check_id(r.forward_from, slots, true, "reactions", i);
-    check_id(r.forward_to, slots, true, "reactions", i);
-    for (const ReactionId later : downstream[i]) {
+    check_id(r.level, levels, "reactions", i);
+    check_id(r.home, workers, "reactions", i);
+    check_optional(r.scope, modes.size(), "reactions", i);
+    check_optional(r.forward_from, slots, "reactions", i);
+    check_optional(r.forward_to, slots, "reactions", i);
+    for (const ReactionId later : downstream[ReactionId(i)]) {
       check(reactions[later].level > r.level, "downstream", i,
-            "a later reaction has no higher level");
+            "a later reaction must have a higher level");
     }
   }
   for (std::uint32_t i = 0; i < triggers.size(); ++i) {
     const Trigger& t = triggers[i];
     const bool stage =
         t.kind == TriggerKind::kStage || t.kind == TriggerKind::kPhysicalStage;
-    check_id(t.slot, slots, false, "triggers", i);
-    check_id(t.source, slots, !stage, "triggers", i);
-    check_id(t.scope, modes.size(), true, "triggers", i);
+    check_id(t.slot, slots, "triggers", i);
+    check_optional(t.source, slots, "triggers", i);
+    check(!stage || t.source != kNone, "triggers", i, "id out of range");
+    check_optional(t.scope, modes.size(), "triggers", i);
     check(t.delay >= 0, "triggers", i, "negative delay");
   }
   for (std::uint32_t i = 0; i < modes.size(); ++i) {
-    check_id(modes[i].modal, modals, false, "modes", i);
-    check_id(modes[i].scope, modes.size(), true, "modes", i);
+    check_id(modes[i].modal, modals, "modes", i);
+    check_optional(modes[i].scope, modes.size(), "modes", i);
   }
-  for (const ReactionId r : startup) check_id(r, reactions.size(), false, "startup", r);
+  for (const ReactionId r : startup) check_id(r, reactions.size(), "startup", r);
   for (const ReactionId r : shutdown) {
-    check_id(r, reactions.size(), false, "shutdown", r);
+    check_id(r, reactions.size(), "shutdown", r);
   }
-  for (const ReactionId r : reset) check_id(r, reactions.size(), false, "reset", r);
+  for (const ReactionId r : reset) check_id(r, reactions.size(), "reset", r);
 }
 
 }  // namespace reactorl

@@ -57,8 +57,7 @@ void ReadyQueue::begin(Epoch epoch) {
     if (bits == 0) continue;
     used_[w].store(0, std::memory_order_relaxed);
     for (; bits != 0; bits &= bits - 1) {
-      const auto level =
-          static_cast<LevelId>(w * 64) + static_cast<LevelId>(std::countr_zero(bits));
+      const LevelId level(w * 64 + static_cast<std::size_t>(std::countr_zero(bits)));
       for (WorkerId home = 0; home < workers_; ++home) {
         Segment& segment = segments_[segment_of(level, home)];
         segment.head.store(0, std::memory_order_relaxed);
@@ -138,7 +137,7 @@ auto ReadyQueue::take_from(Segment& segment, WorkerId worker) -> ReactionId {
     const ReactionId reaction = entries_[segment.base + entry_index(i, tail)].load();
     if (take(worker, reaction)) return reaction;  // else another one looked ahead
   }
-  if (shared_) running_[worker].running.store(kNone);
+  if (shared_) running_[worker].running.store(kLooking);
   return kNone;
 }
 
@@ -153,7 +152,7 @@ auto ReadyQueue::claim(WorkerId worker, bool polite) -> ReactionId {
     const WorkerId reach = strict_home_ && shared_ ? 1 : workers_;
     WorkerId home = worker;
     for (WorkerId k = 0; k < reach; ++k) {
-      const bool leave = polite && k > 0 && running_[home].running.load() == kNone;
+      const bool leave = polite && k > 0 && running_[home].running.load() == kLooking;
       if (!leave) {
         const ReactionId reaction = take_from(segments_[segment_of(level, home)], worker);
         if (reaction != kNone) return reaction;
@@ -170,7 +169,7 @@ void ReadyQueue::advance(LevelId from) {
   // Safe without a snapshot: a level below all unfinished reactions can only stay
   // finished, because only reactions of lower levels could add to it.
   LevelId expected = from;
-  const LevelId next = next_level(from + 1);
+  const LevelId next = next_level(LevelId(from + 1));
   if (shared_) {
     current_.compare_exchange_strong(expected, next);
   } else {
@@ -187,7 +186,7 @@ auto ReadyQueue::next_level(LevelId from) const -> LevelId {
     // higher level before it finished.
     while (const std::uint64_t bits = used_[w].load() & mask) {
       const int bit = std::countr_zero(bits);
-      const auto level = static_cast<LevelId>(w * 64) + static_cast<LevelId>(bit);
+      const LevelId level(w * 64 + static_cast<std::size_t>(bit));
       if (unfinished_[level].load() != 0) return level;
       mask &= bit == 63 ? 0 : ~std::uint64_t{0} << (bit + 1);
     }
@@ -204,7 +203,7 @@ auto ReadyQueue::look_ahead(WorkerId worker) -> ReactionId {
     const Segment& segment = segments_[segment_of(current, home)];
     if (segment.head.load() < segment.tail.load()) return kNone;
   }
-  return search(worker, kNone, current + 1);
+  return search(worker, kNone, LevelId(current + 1));
 }
 
 auto ReadyQueue::take_ahead(WorkerId worker, ReactionId wanted) -> bool {
@@ -212,7 +211,7 @@ auto ReadyQueue::take_ahead(WorkerId worker, ReactionId wanted) -> bool {
   if (current == kNone || strict_home_) return false;
   if (plan_.reactions[wanted].level == current) {
     if (take(worker, wanted)) return true;
-    if (shared_) running_[worker].running.store(kNone);
+    if (shared_) running_[worker].running.store(kLooking);
     return false;
   }
   return search(worker, wanted, current) == wanted;
@@ -231,13 +230,14 @@ auto ReadyQueue::search(WorkerId worker, ReactionId wanted, LevelId from) -> Rea
   for (WorkerId other = 0; other < workers_; ++other) {
     if (other == worker) continue;
     const std::uint32_t r = running_[other].running.load();
-    if (r == kNone || r == kAway) continue;
+    if (r == kLooking || r == kAway) continue;
     if (r == kClaiming || blocker_count == kMaxBlockers) return kNone;
-    blockers[blocker_count++] = r;
+    blockers[blocker_count++] = ReactionId(r);
   }
   // 2. The levels upwards. What is queued but not free blocks what follows it.
   std::size_t inspected = 0;
-  for (LevelId level = next_level(from); level != kNone; level = next_level(level + 1)) {
+  for (LevelId level = next_level(from); level != kNone;
+       level = next_level(LevelId(level + 1))) {
     for (WorkerId home = 0; home < workers_; ++home) {
       const Segment& segment = segments_[segment_of(level, home)];
       const std::uint32_t tail = segment.tail.load();
@@ -253,7 +253,7 @@ auto ReadyQueue::search(WorkerId worker, ReactionId wanted, LevelId from) -> Rea
         }
         if (free) {
           if (take(worker, reaction)) return reaction;
-          if (shared_) running_[worker].running.store(kNone);
+          if (shared_) running_[worker].running.store(kLooking);
         }
         if (reaction == wanted) return kNone;
         if (blocker_count == kMaxBlockers) return kNone;
@@ -268,13 +268,13 @@ void ReadyQueue::finish(WorkerId worker, ReactionId reaction) {
   const LevelId level = plan_.reactions[reaction].level;
   if (shared_) {
     state_[reaction].store(stamp(kDone));
-    running_[worker].running.store(kNone);
+    running_[worker].running.store(kLooking);
     unfinished_[level].fetch_sub(1);
     outstanding_.fetch_sub(1);
     return;
   }
   state_[reaction].store(stamp(kDone), std::memory_order_relaxed);
-  running_[worker].running.store(kNone, std::memory_order_relaxed);
+  running_[worker].running.store(kLooking, std::memory_order_relaxed);
   bump(unfinished_[level], static_cast<std::uint32_t>(-1));
   bump(outstanding_, static_cast<std::uint32_t>(-1));
 }

@@ -209,7 +209,8 @@ class Expander {
   }
   void set(std::uint64_t noted) {
     const std::size_t slot = noted >> 1U;
-    if (slot > kNone) throw std::invalid_argument("these are not the bytes of a trace");
+    if (slot > SlotId(kNone))
+      throw std::invalid_argument("these are not the bytes of a trace");
     if (slot >= kept_.size()) kept_.resize(slot + 1, -1);
     if ((noted & 1U) == 0) kept_[slot] = values_++;
     word(static_cast<std::int64_t>(slot));

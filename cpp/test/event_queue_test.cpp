@@ -167,13 +167,13 @@ TEST(the_queue_keeps_what_is_wanted_once) {
   std::set<std::pair<Tag, TriggerId>> model;
   for (int i = 0; i < 500; ++i) {
     const Tag tag{dice.below(20), dice.below(3)};
-    const TriggerId trigger = dice.below(6);
+    const TriggerId trigger(dice.below(6));
     queue.put(tag, trigger);
     if (trigger != 3) model.emplace(tag, trigger);
   }
   queue.keep([](const EventQueue::Entry& entry) { return entry.trigger != 3; });
   queue.put({7, 9}, 1);  // it is a queue as before
-  model.emplace(Tag{7, 9}, 1);
+  model.emplace(Tag{7, 9}, TriggerId(1));
 
   CHECK_EQ(queue.size(), model.size());
   for (const auto& [tag, trigger] : model) {
@@ -189,7 +189,7 @@ TEST(the_queue_behaves_like_a_sorted_multiset) {
   for (int i = 0; i < check::scaled(300'000, 30'000); ++i) {
     if (dice.chance(52) || model.empty()) {
       const Tag tag{dice.below(1000), dice.below(4)};
-      const TriggerId trigger = dice.below(20);
+      const TriggerId trigger(dice.below(20));
       queue.put(tag, trigger);
       model.emplace(tag, trigger);
     } else {

@@ -71,7 +71,7 @@ TEST(stamps_never_decrease_whoever_puts) {
     for (int t = 0; t < kThreads; ++t) {
       threads.emplace_back([&, t] {
         for (int i = 0; i < each; ++i) {
-          inbox.put(static_cast<TriggerId>(t), 0, Counted::make(i), clock);
+          inbox.put(TriggerId(static_cast<std::uint32_t>(t)), 0, Counted::make(i), clock);
         }
         running.fetch_sub(1);
       });

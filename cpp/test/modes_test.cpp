@@ -245,7 +245,7 @@ TEST(random_switches_keep_one_mode_per_active_reactor) {
     const Ids before = active(modes, 8);
     for (const ModeId m : before) {  // reactions of an active mode ask
       if (!dice.chance(40)) continue;
-      const ModeId sibling = dice.below(2) == 0 ? m : (m ^ 1U);
+      const ModeId sibling = dice.below(2) == 0 ? m : ModeId(m ^ 1U);
       modes.request(sibling, dice.chance(50));
     }
     const Modes::Change change = modes.commit(i);
@@ -262,7 +262,7 @@ TEST(random_switches_keep_one_mode_per_active_reactor) {
       CHECK(!(is && !was) || reset || history);
       CHECK(!(history && was));
       CHECK(!is || modes.active(plan.modes[m].scope));
-      CHECK(!is || !modes.active(m ^ 1U));
+      CHECK(!is || !modes.active(ModeId(m ^ 1U)));
       CHECK_EQ(modes.visited(m), modes.visited(m) || is);
       if (std::ranges::binary_search(change.first, m)) {
         CHECK(std::ranges::find(visited, m) == visited.end());
@@ -270,8 +270,9 @@ TEST(random_switches_keep_one_mode_per_active_reactor) {
       }
     }
     for (std::uint32_t modal = 0; modal < 4; ++modal) {
-      const ModeId m = modal * 2;  // each reactor has two modes with neighbouring ids
-      CHECK_EQ(modes.active(m) || modes.active(m + 1), modes.active(plan.modes[m].scope));
+      const ModeId m(modal * 2);  // each reactor has two modes with neighbouring ids
+      CHECK_EQ(modes.active(m) || modes.active(ModeId(m + 1)),
+               modes.active(plan.modes[m].scope));
     }
   }
   CHECK_EQ(visited.size(), std::size_t{8});

@@ -54,14 +54,14 @@ auto fault(const std::function<void(Plan&)>& spoil) -> std::string {
 }  // namespace
 
 TEST(rows_of_a_table_lie_back_to_back) {
-  const Table table = make_table({{3, 1}, {}, {2}});
+  const Table<SlotId, SlotId> table = make_table({{3, 1}, {}, {2}});
 
   CHECK_EQ(table.rows(), std::size_t{3});
   CHECK_EQ(table[0].size(), std::size_t{2});
   CHECK_EQ(table[0][1], 1U);
   CHECK(table[1].empty());
   CHECK_EQ(table[2][0], 2U);
-  CHECK_EQ(Table().rows(), std::size_t{0});
+  CHECK_EQ((Table<SlotId, SlotId>().rows()), std::size_t{0});
 }
 
 TEST(sound_plans_pass) {
@@ -111,7 +111,7 @@ TEST(tables_of_the_wrong_shape_are_refused) {
 
 TEST(levels_must_rise_along_the_order) {
   CHECK_EQ(fault([](Plan& p) { p.reactions[1].level = 0; }),
-           "downstream[0]: a later reaction has no higher level");
+           "downstream[0]: a later reaction must have a higher level");
   CHECK(!fault([](Plan& p) { p.downstream = make_table({{0}, {}}); }).empty());
 }
 

@@ -34,7 +34,7 @@ class Program {
   auto slot() -> SlotId {
     slot_reactions_.emplace_back();
     slot_stages_.emplace_back();
-    return plan_.slots++;
+    return SlotId(plan_.slots++);
   }
   /// Adds a trigger with a slot of its own, unless it has one.
   auto add(Trigger trigger) -> TriggerId {

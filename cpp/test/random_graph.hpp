@@ -10,13 +10,27 @@
 
 namespace reactorl {
 
-inline auto make_table(const std::vector<std::vector<std::uint32_t>>& rows) -> Table {
-  Table table;
-  for (const auto& row : rows) {
-    table.item.insert(table.item.end(), row.begin(), row.end());
-    table.start.push_back(static_cast<std::uint32_t>(table.item.size()));
+/// Rows of numbers, which become a table of whatever ids it is assigned to.
+class Rows {
+ public:
+  explicit Rows(std::vector<std::vector<std::uint32_t>> rows) : rows_(std::move(rows)) {}
+
+  template <class Row, class Item>
+  operator Table<Row, Item>() const {
+    Table<Row, Item> table;
+    for (const auto& row : rows_) {
+      for (const std::uint32_t item : row) table.item.push_back(Item(item));
+      table.start.push_back(static_cast<std::uint32_t>(table.item.size()));
+    }
+    return table;
   }
-  return table;
+
+ private:
+  std::vector<std::vector<std::uint32_t>> rows_;
+};
+
+inline auto make_table(std::vector<std::vector<std::uint32_t>> rows) -> Rows {
+  return Rows(std::move(rows));
 }
 
 /// A plan of bare reactions: who must run before whom, and nothing else.
@@ -32,8 +46,8 @@ inline void assign_levels(Plan& plan,
   for (bool changed = true; changed;) {
     changed = false;
     for (ReactionId a = 0; a < later.size(); ++a) {
-      for (const ReactionId b : later[a]) {
-        const LevelId least = plan.reactions[a].level + 1;
+      for (const std::uint32_t b : later[a]) {
+        const LevelId least(plan.reactions[a].level + 1);
         if (plan.reactions[b].level < least) {
           plan.reactions[b].level = least;
           changed = true;
@@ -52,7 +66,7 @@ inline auto random_graph(check::Dice& dice, std::uint32_t size, unsigned percent
   Graph graph;
   std::vector<ReactionId> order(size);
   for (ReactionId r = 0; r < size; ++r) order[r] = r;
-  for (ReactionId r = size; r > 1; --r) std::swap(order[r - 1], order[dice.below(r)]);
+  for (std::uint32_t r = size; r > 1; --r) std::swap(order[r - 1], order[dice.below(r)]);
 
   std::vector<std::vector<std::uint32_t>> later(size);
   graph.before.assign(size, std::vector<bool>(size, false));

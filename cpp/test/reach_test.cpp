@@ -88,7 +88,8 @@ TEST(racing_workers_do_not_eat_up_the_budget) {
     std::vector<std::thread> threads;
     for (int t = 0; t < 4; ++t) {
       threads.emplace_back([&] {
-        for (ReactionId a = 0; a < 60; ++a) static_cast<void>(reach.before(a, 59 - a));
+        for (ReactionId a = 0; a < 60; ++a)
+          static_cast<void>(reach.before(a, ReactionId(59 - a)));
       });
     }
     for (std::thread& thread : threads) thread.join();

@@ -116,7 +116,7 @@ class Stress {
   [[noreturn]] void give_up(Epoch epoch) {
     std::fprintf(stderr, "hangs at tag %llu: %u outstanding, at level %u\n",
                  static_cast<unsigned long long>(epoch), ready_.outstanding(),
-                 ready_.current_level());
+                 std::uint32_t{ready_.current_level()});
     std::_Exit(1);
   }
 
@@ -161,10 +161,10 @@ TEST(levels_that_appear_while_one_looks_for_the_next_are_found) {
     graph.before.assign(kSize, std::vector<bool>(kSize, false));
     graph.plan.reactions.resize(kSize);
     for (ReactionId r = 1; r < kLast; ++r) {
-      graph.plan.reactions[r].level = r;
+      graph.plan.reactions[r].level = LevelId(std::uint32_t{r});
       graph.plan.reactions[r].home = 1;
       later[r].push_back(r + 1);
-      for (ReactionId end = r + 1; end < kSize; ++end) graph.before[r][end] = true;
+      for (std::uint32_t end = r + 1; end < kSize; ++end) graph.before[r][end] = true;
     }
     graph.plan.reactions[kLast].level = 70;  // in another word than the chain
     graph.plan.levels = 71;

@@ -69,7 +69,7 @@ TEST(reactions_are_claimed_by_level) {
   ReadyQueue ready(plan, 0);
   for (Epoch epoch = 1; epoch < 5; ++epoch) {
     ready.begin(epoch);
-    for (const ReactionId r : {2U, 5U, 3U, 6U, 0U, 4U, 1U}) ready.add(r);
+    for (const ReactionId r : std::vector<ReactionId>{2, 5, 3, 6, 0, 4, 1}) ready.add(r);
     CHECK_EQ(ready.outstanding(), 7U);
 
     CHECK_EQ(drain(ready), (std::vector<ReactionId>{4, 1, 3, 0, 6, 5, 2}));
@@ -99,11 +99,11 @@ TEST(what_a_running_reaction_adds_runs_later_in_the_tag) {
   ready.begin(1);
   ready.add(0);
 
-  for (const ReactionId expected : {0U, 1U, 2U}) {
+  for (const ReactionId expected : std::vector<ReactionId>{0, 1, 2}) {
     const ReactionId reaction = ready.claim(0);
     CHECK_EQ(reaction, expected);
     CHECK_EQ(ready.current_level(), plan.reactions[reaction].level);
-    if (expected < 2) ready.add(expected + 1);
+    if (expected < 2) ready.add(ReactionId(expected + 1));
     ready.finish(0, reaction);
   }
   CHECK(ready.finished());
@@ -136,7 +136,7 @@ TEST(a_worker_takes_its_own_reactions_first) {
   ready.share(true);
   for (ReactionId r = 0; r < 4; ++r) ready.add(r);
 
-  for (const ReactionId expected : {2U, 3U, 0U, 1U}) {
+  for (const ReactionId expected : std::vector<ReactionId>{2, 3, 0, 1}) {
     CHECK_EQ(ready.claim(1), expected);
     ready.finish(1, expected);
   }
@@ -167,15 +167,15 @@ TEST(a_long_reaction_delays_only_what_depends_on_it) {
   plan.downstream = make_table({{4}, {2}, {3}, {4}, {}});
   ReadyQueue ready(plan, 0);
   ready.begin(1);
-  for (const ReactionId r : {0U, 1U, 4U}) ready.add(r);
+  for (const ReactionId r : std::vector<ReactionId>{0, 1, 4}) ready.add(r);
   CHECK_EQ(ready.claim(0), 0U);
   ready.share(true);
 
   CHECK_EQ(ready.look_ahead(1), kNone);  // the level has more to claim
   CHECK_EQ(ready.claim(1), 1U);
-  for (const ReactionId r : {2U, 3U}) {
+  for (const ReactionId r : std::vector<ReactionId>{2, 3}) {
     ready.add(r);
-    ready.finish(1, r - 1);
+    ready.finish(1, ReactionId(r - 1));
     CHECK_EQ(ready.claim(1), kNone);
     CHECK_EQ(ready.look_ahead(1), r);
   }
@@ -192,7 +192,7 @@ TEST(what_is_urgent_may_go_before_its_level) {
   ReadyQueue ready(plan, 0);
   ready.begin(1);
   ready.share(true);
-  for (const ReactionId r : {0U, 1U, 2U}) CHECK(ready.add(r));
+  for (const ReactionId r : std::vector<ReactionId>{0, 1, 2}) CHECK(ready.add(r));
   CHECK(!ready.add(0));
 
   CHECK(!ready.take_ahead(0, 3));  // nobody has added it
@@ -204,7 +204,7 @@ TEST(what_is_urgent_may_go_before_its_level) {
   CHECK(ready.queued(3));
   CHECK(ready.take_ahead(0, 3));
   CHECK(!ready.queued(3));
-  for (const ReactionId r : {0U, 1U}) {
+  for (const ReactionId r : std::vector<ReactionId>{0, 1}) {
     CHECK_EQ(ready.claim(1), r);
     ready.finish(1, r);
   }

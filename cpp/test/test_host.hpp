@@ -76,7 +76,7 @@ class TestHost final : public Host {
         bodies_(std::move(bodies)),
         threads_(std::make_unique<Thread[]>(plan.workers)) {
     Counted::install();
-    ReactorId reactors = 0;
+    std::uint32_t reactors = 0;
     for (const Reaction& r : plan.reactions) reactors = std::max(reactors, r.reactor + 1);
     busy_ = std::make_unique<std::atomic<bool>[]>(reactors);
     threads_[0].entered = true;

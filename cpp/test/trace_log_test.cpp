@@ -102,11 +102,11 @@ TEST(reactions_are_ordered_by_level_and_id_whoever_ran_them) {
   for (int order = 0; order < 16; ++order) {
     Setting s;
     for (std::uint32_t i = 0; i < 4; ++i) {
-      const ReactionId r = order % 2 == 0 ? i : 3 - i;
+      const ReactionId r(order % 2 == 0 ? i : 3 - i);
       const int worker = (order >> r) & 1;
       s.begin(worker, r);
-      s.set(worker, r, 10 + r);
-      s.notes[worker].event(r, Tag{r, 0});
+      s.set(worker, SlotId(std::uint32_t{r}), 10 + r);
+      s.notes[worker].event(TriggerId(std::uint32_t{r}), Tag{r, 0});
       s.end(worker);
     }
     s.tag({1, 0});
@@ -187,7 +187,7 @@ TEST(a_slot_that_never_had_a_value_has_none) {
 TEST(what_comes_after_the_last_key_is_left_out) {
   for (int worker = 0; worker < 2; ++worker) {
     Setting s;
-    for (const ReactionId r : {0U, 3U, 1U, 2U}) {
+    for (const ReactionId r : std::vector<ReactionId>{0, 3, 1, 2}) {
       s.begin(r == 1 ? worker : 0, r);
       s.end(r == 1 ? worker : 0);
     }
@@ -205,13 +205,13 @@ TEST(large_numbers_and_many_notes_come_back) {
   constexpr std::int64_t kTags = 40'000;  // more than a block
   for (std::int64_t tag = 0; tag < kTags; ++tag) {
     const Time time = tag * 1'000'000'007;
-    const auto reaction = static_cast<ReactionId>(tag * 71);
+    const ReactionId reaction(static_cast<std::uint32_t>(tag * 71));
     s.begin(0, reaction);
     s.notes[0].event(300, Tag{kForever - tag, 4'000'000'000U});
     s.end(0);
     s.tag({time, 200});
-    expected.insert(expected.end(), {time, 200, 1, reaction, 0, -1, 0, 1, 300,
-                                     kForever - tag, 4'000'000'000, 0});
+    expected.insert(expected.end(), {time, 200, 1, std::int64_t{reaction}, 0, -1, 0, 1,
+                                     300, kForever - tag, 4'000'000'000, 0});
   }
 
   CHECK(s.words() == expected);

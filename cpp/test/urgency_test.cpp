@@ -17,7 +17,7 @@ constexpr Time kMillisecond = 1'000'000;
 auto chain(WorkerId workers = 2) -> Plan {
   Plan plan;
   plan.workers = workers;
-  for (const LevelId level : {0U, 1U, 0U, 2U}) {
+  for (const LevelId level : std::vector<LevelId>{0, 1, 0, 2}) {
     Reaction reaction;
     reaction.level = level;
     plan.reactions.push_back(reaction);

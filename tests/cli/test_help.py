@@ -6,11 +6,16 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 import pytest
 
 from reactorl.cli import main as frame
 from reactorl.cli.main import COMMANDS, GROUPS, main
+from reactorl.cli.support.run_options import normalised
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def _help(capsys: pytest.CaptureFixture[str], *args: str) -> str:
@@ -81,3 +86,29 @@ def test_help_does_not_import_heavy_packages(command: str) -> None:
         text=True,
     )
     assert done.stdout.splitlines()[-1].rstrip() == "loaded"
+
+
+def _examples() -> list[str]:
+    """Return the example lines in the help of all commands, without explanations."""
+    found = []
+    for name in COMMANDS:
+        epilog = frame.make_parser(name)[1][name].epilog or ""
+        lines = epilog.split("examples:\n")[1].split("\n\n")[0].splitlines()
+        found += [re.split(r" {2,}", line.strip())[0] for line in lines]
+    lines = (frame.make_parser()[0].epilog or "").splitlines()
+    found += [re.split(r" {2,}", line.strip())[0] for line in lines if "  " in line]
+    return [line for line in found if line.startswith("reactorl ")]
+
+
+@pytest.mark.parametrize("line", _examples())
+def test_examples_are_valid_command_lines(
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    _, command, *args = re.split(r" [|<>] ", line)[0].split()
+    if command == "run":
+        args = normalised(args)
+
+    _, unknown = frame.make_parser(command)[0].parse_known_args([command, *args])
+
+    assert unknown == []

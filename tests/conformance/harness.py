@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Conformance programs: what their headers say, and how they are run."""
+"""Conformance programs: parses their headers and runs them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 START = 1_800_000_000_000_000_000
-"""Time of the first tag where runs are compared; the clock counts from there."""
+"""Time of the first tag of runs whose traces are compared."""
 _RULES = re.compile(r"\bRules? (\d+(?:(?:, | and )\d+)*)")
 _SECTIONS = re.compile(r"\((\d+(?:\.\d+)?(?:, \d+(?:\.\d+)?)*)\)")
 _KEYWORDS = ("exit", "options", "stderr")
@@ -41,17 +41,17 @@ _KEYWORDS = ("exit", "options", "stderr")
 
 @dataclass(frozen=True)
 class Conformance:
-    """A program and what its header and its ``.out`` file say about it.
+    """A program with its header and its ``.out`` file.
 
     Attributes:
-        expected: What it prints, byte for byte.
-        status: Its exit status.
+        expected: The expected output, byte for byte.
+        status: The expected exit status.
         options: Further options of ``reactorl run``.
         stderr: Texts that must occur on stderr.
         physical: Whether it reads the wall clock, so that no two traces are equal.
-        rules: Which of the thirty rules it pins.
-        sections: Sections of the LF semantics it belongs to.
-        says: The sentence that it starts with.
+        rules: The numbers of the rules that it tests.
+        sections: The sections of the LF semantics that it tests.
+        rule: The sentence at its start.
     """
 
     path: Path
@@ -62,7 +62,7 @@ class Conformance:
     physical: bool
     rules: frozenset[int]
     sections: frozenset[str]
-    says: str
+    rule: str
 
     @property
     def name(self) -> str:
@@ -71,13 +71,13 @@ class Conformance:
 
     @property
     def ends_normally(self) -> bool:
-        """Whether it runs to its final tag, so that there is a whole trace."""
+        """Whether it runs to its final tag, so that its trace is complete."""
         return self.status == 0 and "sys.exit(" not in self.path.read_text("utf-8")
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended."""
+    """Exit status and output of a run."""
 
     status: int
     stdout: str
@@ -91,12 +91,8 @@ def programs() -> list[Conformance]:
 
 
 def read(path: Path) -> Conformance:
-    """Return a program with what its header says.
-
-    Raises:
-        ValueError: The header has a line that means nothing.
-    """
-    said: list[str] = []
+    """Return a program with its parsed header."""
+    lines: list[str] = []
     settings: dict[str, list[str]] = {keyword: [] for keyword in _KEYWORDS}
     physical = False
     for line in _header(path.read_text(encoding="utf-8")):
@@ -106,8 +102,8 @@ def read(path: Path) -> Conformance:
         elif colon and keyword in _KEYWORDS:
             settings[keyword].append(value.strip())
         else:
-            said.append(line)
-    sentence = " ".join(said)
+            lines.append(line)
+    sentence = " ".join(lines)
     numbers = [n for found in _RULES.findall(sentence) for n in found.split(", ")]
     sections = [s for found in _SECTIONS.findall(sentence) for s in found.split(", ")]
     return Conformance(
@@ -119,12 +115,12 @@ def read(path: Path) -> Conformance:
         physical=physical,
         rules=frozenset(int(n) for part in numbers for n in part.split(" and ")),
         sections=frozenset(sections),
-        says=sentence,
+        rule=sentence,
     )
 
 
 def _header(text: str) -> list[str]:
-    """Return the comment lines at the top, without their marks."""
+    """Return the comment lines at the top, without ``//``."""
     lines = []
     for line in text.splitlines():
         if not line.startswith("//"):
@@ -135,10 +131,10 @@ def _header(text: str) -> list[str]:
 
 @contextlib.contextmanager
 def _captured() -> Iterator[tuple[io.StringIO, io.StringIO]]:
-    """Catch what is printed, and forget the modules that loading a program makes.
+    """Capture the output, and remove the modules that loading a program creates.
 
-    They are numbered if there are several of a name, and the number would show in
-    the digests of objects in a trace.
+    Modules of the same name are numbered, and the number would be part of the digests
+    of objects in a trace.
     """
     path, known = list(sys.path), set(sys.modules)
     out, err = io.StringIO(), io.StringIO()
@@ -160,8 +156,8 @@ def _captured() -> Iterator[tuple[io.StringIO, io.StringIO]]:
                 del sys.modules[name]
 
 
-def run_here(case: Conformance, *options: str) -> Outcome:
-    """Run a program by the command line, in this process."""
+def run_in_this_process(case: Conformance, *options: str) -> Outcome:
+    """Run a program with the command line in this process."""
     with _captured() as (out, err):
         try:
             status = main(["run", str(case.path), *case.options, *options])
@@ -170,8 +166,8 @@ def run_here(case: Conformance, *options: str) -> Outcome:
     return Outcome(status, out.getvalue(), err.getvalue())
 
 
-def run_elsewhere(case: Conformance, *options: str) -> Outcome:
-    """Run a program as its users do, in a process of its own."""
+def run_in_process(case: Conformance, *options: str) -> Outcome:
+    """Run a program with the command line in a separate process."""
     path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
     done = subprocess.run(
         [sys.executable, "-m", "reactorl", "run", case.path, *case.options, *options],
@@ -185,7 +181,7 @@ def run_elsewhere(case: Conformance, *options: str) -> Outcome:
 
 @dataclass(frozen=True)
 class _Ready:
-    """A loaded program with what its target line and its options say."""
+    """A loaded program with its target properties and options."""
 
     program: Program
     workers: int | None
@@ -205,23 +201,23 @@ def _load(case: Conformance) -> _Ready:
     loaded = LoadedProgram.of(linked, [linked.main])
     program = loaded.program(report)
     assert program is not None
-    said = linked.properties
+    properties = linked.properties
     return _Ready(
         program,
-        workers=said.workers,
-        fast=bool(said.fast if options.fast is None else options.fast),
-        timeout=said.timeout if options.timeout is None else options.timeout,
+        workers=properties.workers,
+        fast=bool(properties.fast if options.fast is None else options.fast),
+        timeout=properties.timeout if options.timeout is None else options.timeout,
         keepalive=loaded.keepalive if options.keepalive is None else options.keepalive,
     )
 
 
 def by_runtime(case: Conformance, *, workers: int, shuffle: int) -> tuple[str, Trace]:
-    """Return what a run prints, and its trace."""
+    """Return the output of a run, and its trace."""
     with _captured() as (out, _):
         ready = _load(case)
         result = run(
             ready.program,
-            # What is to be single-threaded may say how many threads it sees.
+            # A single-threaded program may print its number of threads.
             workers=1 if ready.workers == 1 else workers,
             fast=ready.fast,
             timeout=ready.timeout,
@@ -235,7 +231,7 @@ def by_runtime(case: Conformance, *, workers: int, shuffle: int) -> tuple[str, T
 
 
 def by_oracle(case: Conformance) -> tuple[str, Trace]:
-    """Return what the oracle's run prints, and its trace."""
+    """Return the output of the oracle's run, and its trace."""
     with _captured() as (out, _):
         ready = _load(case)
         trace = interpret(

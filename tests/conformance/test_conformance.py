@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every conformance program does what the rules say, with any number of workers."""
+"""Conformance programs print the specified output, with any number of workers."""
 
 from __future__ import annotations
 
@@ -16,26 +16,24 @@ from tests.conformance.harness import (
     by_oracle,
     by_runtime,
     programs,
-    run_elsewhere,
-    run_here,
+    run_in_process,
+    run_in_this_process,
 )
 
 if TYPE_CHECKING:
     from reactorl.trace import Trace
 
 PROGRAMS = programs()
-ONLY_IN_A_PROCESS_OF_THEIR_OWN = (
+ONLY_SEPARATE_PROCESS = (
     "errors_at_run_time/user_threads",  # its threads outlive the run
 )
-HERE_TOO = [
-    case for case in PROGRAMS if case.name not in ONLY_IN_A_PROCESS_OF_THEIR_OWN
-]
+IN_PROCESS = [case for case in PROGRAMS if case.name not in ONLY_SEPARATE_PROCESS]
 WORKERS = (1, 2, 4)
-IN_A_PROCESS_OF_THEIR_OWN = (
+SEPARATE_PROCESS = (
     "actions/physical_action_from_a_thread",
     "banks/full_mesh",
     "deadlines/late_once",
-    *ONLY_IN_A_PROCESS_OF_THEIR_OWN,
+    *ONLY_SEPARATE_PROCESS,
     "imports/relative",
     "loop/three_clocks",
     "packages/src/search_order",
@@ -51,29 +49,31 @@ SECTIONS = frozenset(
     + [f"2.{n}" for n in range(1, 5)]
 )
 
-every_program = pytest.mark.parametrize("case", HERE_TOO, ids=lambda case: case.name)
+every_program = pytest.mark.parametrize("case", IN_PROCESS, ids=lambda case: case.name)
 every_ending_program = pytest.mark.parametrize(
     "case",
-    [case for case in HERE_TOO if case.ends_normally],
+    [case for case in IN_PROCESS if case.ends_normally],
     ids=lambda case: case.name,
 )
 
 
 def _check(case: Conformance, outcome: Outcome) -> None:
-    said = f"{case.says}\n{outcome.stderr}"
-    assert outcome.stdout == case.expected, said
-    assert outcome.status == case.status, said
+    shown = f"{case.rule}\n{outcome.stderr}"
+    assert outcome.stdout == case.expected, shown
+    assert outcome.status == case.status, shown
     for text in case.stderr:
         assert text in outcome.stderr
 
 
 @every_program
-def test_a_program_prints_what_the_rules_say(case: Conformance) -> None:
-    _check(case, run_here(case))
+def test_program_prints_the_expected_output(case: Conformance) -> None:
+    _check(case, run_in_this_process(case))
 
 
 @every_ending_program
-def test_any_number_of_workers_gives_the_same(case: Conformance) -> None:
+def test_output_and_trace_for_any_number_of_workers(
+    case: Conformance,
+) -> None:
     traces: list[Trace] = []
     for workers in WORKERS:
         printed, trace = by_runtime(case, workers=workers, shuffle=workers - 1)
@@ -87,40 +87,40 @@ def test_any_number_of_workers_gives_the_same(case: Conformance) -> None:
             assert_same_trace(trace, expected)
 
 
-@pytest.mark.parametrize("name", IN_A_PROCESS_OF_THEIR_OWN)
-def test_a_program_runs_as_users_run_it(name: str) -> None:
+@pytest.mark.parametrize("name", SEPARATE_PROCESS)
+def test_program_in_a_separate_process(name: str) -> None:
     case = next(case for case in PROGRAMS if case.name == name)
 
-    _check(case, run_elsewhere(case))
+    _check(case, run_in_process(case))
 
 
-def test_each_of_the_thirty_rules_has_a_program() -> None:
-    pinned = frozenset(chain.from_iterable(case.rules for case in PROGRAMS))
+def test_every_rule_has_a_program() -> None:
+    covered = frozenset(chain.from_iterable(case.rules for case in PROGRAMS))
 
-    assert pinned == THIRTY_RULES
+    assert covered == THIRTY_RULES
 
 
-def test_each_section_of_the_semantics_has_a_program() -> None:
+def test_every_section_of_the_semantics_has_a_program() -> None:
     named = frozenset(chain.from_iterable(case.sections for case in PROGRAMS))
 
     assert sorted(SECTIONS - named) == []
 
 
-def test_each_program_says_what_it_pins() -> None:
-    silent = [case.name for case in PROGRAMS if not case.says or not case.sections]
+def test_every_program_states_its_rule_and_section() -> None:
+    missing = [case.name for case in PROGRAMS if not case.rule or not case.sections]
 
-    assert silent == []
+    assert missing == []
 
 
-def test_there_are_many_programs() -> None:
+def test_number_of_programs() -> None:
     assert len(PROGRAMS) >= 200
 
 
-def test_every_output_belongs_to_a_program() -> None:
-    lonely = [
+def test_every_output_has_a_program() -> None:
+    orphans = [
         path.name
         for path in sorted(HERE.rglob("*.out"))
         if not path.with_suffix(".lf").exists()
     ]
 
-    assert lonely == []
+    assert orphans == []

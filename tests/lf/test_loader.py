@@ -394,7 +394,7 @@ reactor Clock {
 
 
 def test_reading_time_before_the_start_raises() -> None:
-    with pytest.raises(RuntimeError, match="does not run yet"):
+    with pytest.raises(RuntimeError, match="is not running"):
         loaded("target Python\npreamble {= lf.time.logical() =}\nreactor R { }\n")
 
 

@@ -11,12 +11,12 @@
 namespace reactorl {
 
 /// Lists of ids, one per row, stored back to back.
+template <class Row, class Item>
 struct Table {
   std::vector<std::uint32_t> start{0};  // row i is item[start[i] .. start[i+1])
-  std::vector<std::uint32_t> item;
+  std::vector<Item> item;
 
-  [[nodiscard]] auto operator[](std::uint32_t row) const
-      -> std::span<const std::uint32_t> {
+  [[nodiscard]] auto operator[](Row row) const -> std::span<const Item> {
     return {item.data() + start[row], item.data() + start[row + 1]};
   }
   [[nodiscard]] auto rows() const -> std::size_t { return start.size() - 1; }
@@ -70,11 +70,12 @@ struct Plan {
   std::vector<Mode> modes;
   std::uint32_t slots = 0;
   std::uint32_t modals = 0;
-  LevelId levels = 0;
+  std::uint32_t levels = 0;
   WorkerId workers = 1;
-  Table slot_reactions;  // slot -> reactions it triggers
-  Table slot_stages;     // slot -> stages (triggers) that delay it
-  Table downstream;      // reaction -> reactions that must run after it
+  Table<SlotId, ReactionId> slot_reactions;  // slot -> reactions it triggers
+  Table<SlotId, TriggerId> slot_stages;      // slot -> stages (triggers) that delay it
+  Table<ReactionId, ReactionId>
+      downstream;  // reaction -> reactions that must run after it
   std::vector<ReactionId> startup;
   std::vector<ReactionId> shutdown;
   std::vector<ReactionId> reset;

@@ -45,7 +45,7 @@ class ReadyQueue {
   auto add(ReactionId reaction) -> bool;
   /// Whether `worker` looks for reactions from now on.
   void attend(WorkerId worker, bool looking) {
-    running_[worker].running.store(looking ? kNone : kAway);
+    running_[worker].running.store(looking ? kLooking : kAway);
   }
   /// Takes a reaction of the current level, the worker's own first; kNone if there is
   /// none to take now. If `polite`, leaves alone what is at home with a worker that looks
@@ -85,8 +85,10 @@ class ReadyQueue {
   static constexpr std::uint64_t kQueued = 1;
   static constexpr std::uint64_t kRunning = 2;
   static constexpr std::uint64_t kDone = 3;
-  static constexpr std::uint32_t kClaiming = kNone - 1;
-  static constexpr std::uint32_t kAway = kNone - 2;
+  // What a worker does, if it does not run a reaction.
+  static constexpr std::uint32_t kLooking = ReactionId(kNone);
+  static constexpr std::uint32_t kClaiming = kLooking - 1;
+  static constexpr std::uint32_t kAway = kLooking - 2;
 
   /// The reactions of one level that have one home. Segments of one home lie together,
   /// with a gap to the next home, so that workers do not write to the same cache line.
@@ -96,7 +98,7 @@ class ReadyQueue {
     std::uint32_t base = 0;              // where its entries start
   };
   struct alignas(64) WorkerSlot {
-    std::atomic<std::uint32_t> running{kAway};
+    std::atomic<std::uint32_t> running{kAway};  // a reaction, or one of the above
   };
 
   [[nodiscard]] auto segment_of(LevelId level, WorkerId home) const -> std::size_t {

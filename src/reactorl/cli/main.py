@@ -102,9 +102,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except Exception as error:
-        from reactorl.cli.support.errors import fail_unexpectedly
-
-        return fail_unexpectedly(error)
+        return _failed(error)
     return status
 
 
@@ -126,9 +124,10 @@ def entry() -> NoReturn:
         status = end.code
     try:
         sys.stdout.flush()
-    except BrokenPipeError:  # the output was short, and is flushed here only
+    except OSError as error:  # the output was short, and is flushed here only
+        quiet = isinstance(error, BrokenPipeError)
         discard_stdout()
-        status = status or 1
+        status = status or (1 if quiet else _failed(error))
     from threading import current_thread, enumerate
 
     if any(t is not current_thread() and not t.daemon for t in enumerate()):
@@ -149,7 +148,6 @@ def make_parser(wanted: str | None = None) -> tuple[Parser, dict[str, Parser]]:
         usage="%(prog)s [-h] [--version] [--debug] COMMAND ...",
         description=f"{_DESCRIPTION}\n{_listed()}",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action=_Version, help="show the version and exit")
     _add_debug(parser)
@@ -175,6 +173,17 @@ def _parsed(args: Sequence[str]) -> argparse.Namespace:
     if unknown:
         commands.get(wanted or "", parser).refuse(unknown)
     return parsed
+
+
+def _failed(error: Exception) -> int:
+    """Print an error that the command did not handle; return the exit status."""
+    from reactorl.cli.support.errors import fail_unexpectedly
+
+    try:
+        sys.stdout.flush()
+    except OSError:  # e.g. the device is full, which may be the error itself
+        discard_stdout()
+    return fail_unexpectedly(error)
 
 
 def _listed() -> str:

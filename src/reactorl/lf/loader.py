@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loading ``.lf`` files: reactor classes for Python, or a program to run."""
+"""Loads ``.lf`` files: as reactor classes for Python, or as a program to run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from reactorl.errors import ReactorlError, ReactorlWarning
 from reactorl.lf.diagnostics import Report
 from reactorl.lf.link.prune import prune_errors
 from reactorl.lf.link.resolve import resolve
-from reactorl.lf.lower.compile import Compiler, keep_text
+from reactorl.lf.lower.compile import Compiler, register_text
 from reactorl.lf.lower.elaborate import elaborate_unit
 from reactorl.lf.lower.lower import Lowering
 from reactorl.lf.runtime.api import Lf, visible_names
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 
 class LfError(ReactorlError):
-    """A ``.lf`` file is wrong.
+    """A ``.lf`` file has errors.
 
     Attributes:
-        diagnostics: What is wrong, in order.
+        diagnostics: All errors and warnings, by file and position.
     """
 
     def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
@@ -55,18 +55,17 @@ class LoadedModule(ModuleType):
 
 
 def load(path: str | os.PathLike[str]) -> LoadedModule:
-    """Return the reactor classes of a ``.lf`` file, to be used from Python.
+    """Return the reactor classes of a ``.lf`` file, for use in Python.
 
-    They are reactor classes like any other: they can be contained in Python's, run,
-    connected, tested and extended. Preambles are executed now; a name that is no
-    Python attribute of the result is not a class of the file. Warnings about the file
-    are given as ``ReactorlWarning``.
+    They are ordinary reactor classes: Python reactors can contain, connect and extend
+    them, and they can be run and tested. Preambles are executed immediately. Warnings
+    about the file are issued as ``ReactorlWarning``.
 
-    A subclass in Python sees state, parameters and methods through ``self``; where
-    ``Reactor`` has an attribute of that name, it sees that one.
+    A subclass in Python accesses state, parameters and methods through ``self``; if
+    ``Reactor`` has an attribute of that name, ``self`` has that attribute instead.
 
     Raises:
-        LfError: The file, or one it imports, is wrong; all diagnostics are in it.
+        LfError: The file, or one it imports, has errors.
 
     Example:
         >>> counter = reactorl.lf.load("counter.lf")
@@ -94,7 +93,7 @@ def load(path: str | os.PathLike[str]) -> LoadedModule:
 
 @dataclass(frozen=True)
 class LoadedProgram:
-    """A linked whose code has been compiled and whose preambles have run."""
+    """A linked program whose code is compiled and whose preambles were executed."""
 
     linked: LinkedProgram
     lowering: Lowering
@@ -103,11 +102,12 @@ class LoadedProgram:
 
     @classmethod
     def of(cls, linked: LinkedProgram, wanted: Iterable[ClassUnit]) -> LoadedProgram:
-        """Compile a linked and execute the preambles of the files in use.
+        """Compile a linked program and execute the preambles of the files in use.
 
         Args:
-            linked: One without errors.
-            wanted: The classes that are in use, with all they are made of.
+            linked: A program without errors.
+            wanted: The classes that are used; their bases and contained classes are
+                used, too.
         """
         properties = linked.properties
         lf = Lf(
@@ -124,7 +124,7 @@ class LoadedProgram:
             if directory not in sys.path:
                 sys.path.insert(0, directory)
         for file in linked.files:
-            keep_text(file.source)
+            register_text(file.source)
         compiler = Compiler(namespace)
         for file in _contributing(linked, wanted):
             for preamble in file.tree.preambles:
@@ -132,16 +132,16 @@ class LoadedProgram:
         return cls(linked, Lowering(compiler, lf, Tracepoints()), namespace)
 
     def program(self, report: Report) -> Program | None:
-        """Return the Program of the main reactor; None if it is not legal."""
+        """Return the Program of the main reactor; None if it has errors."""
         assert self.linked.main is not None
         return elaborate_unit(self.linked.main, self.lowering, report)
 
     @property
     def keepalive(self) -> bool | None:
-        """Whether to wait when no event is left; None: the runtime decides.
+        """Whether the run waits when no event is left; None: the runtime decides.
 
-        As in LF, a physical action in any file that was read turns it on, and a
-        federation never ends because it has nothing to do.
+        As in LF, it is true if any file declares a physical action, and for federated
+        programs.
         """
         if self.linked.properties.keepalive is not None:
             return self.linked.properties.keepalive
@@ -154,7 +154,7 @@ class LoadedProgram:
 def _new_module(path: Path) -> dict[str, Any]:
     """Return the namespace of a new module for the code of a program.
 
-    It can be found by name, as pickle and dataclasses do with modules.
+    The module is in ``sys.modules``, because pickle and dataclasses look it up there.
     """
     base = name = f"lf_program_{path.stem}"
     count = 1
@@ -178,7 +178,7 @@ def has_physical_action(linked: LinkedProgram) -> bool:
 
 
 def _contributing(linked: LinkedProgram, wanted: Iterable[ClassUnit]) -> list[FileUnit]:
-    """Return the files whose preambles count: imported ones before importing ones."""
+    """Return the files whose preambles are executed, imported files first."""
     used: dict[ClassUnit, None] = {}
     waiting = list(wanted)
     while waiting:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Places in ``.lf`` files as positions: what errors and tracebacks speak of."""
+"""Positions in ``.lf`` files, for errors and tracebacks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LONGEST_LINE: Final = 160
 
 @dataclass(frozen=True, slots=True)
 class SourcePosition(Position):
-    """A place in a ``.lf`` file, to the character."""
+    """A span of a ``.lf`` file."""
 
     source: Source = field(compare=False, repr=False, kw_only=True)
     span: Span = field(repr=False, kw_only=True)
@@ -43,14 +43,14 @@ class SourcePosition(Position):
             c if c.isprintable() or c == "\t" else "\N{REPLACEMENT CHARACTER}"
             for c in text
         )
-        # Tabs stay tabs, so that the caret stands where the reader's editor puts it.
+        # Tabs stay tabs, so that the caret is below the column in any editor.
         pad = "".join("\t" if c == "\t" else " " for c in before)
         margin = " " * len(str(line))
         return [f"  {line} | {text}", f"  {margin} | {pad}{'^' * width}"]
 
 
 def position(source: Source, span: Span) -> SourcePosition:
-    """Return the place of a stretch of source."""
+    """Return the position of a span."""
     line, column = source.line_and_column(span.start)
     return SourcePosition(str(source.path), line, column, source=source, span=span)
 
@@ -69,7 +69,7 @@ def span_of(diagnostic: Diagnostic) -> Span | None:
 
 
 def place_of(part: Part) -> SourcePosition:
-    """Return where a member is: where its name stands, if it has one."""
+    """Return the position of a member: of its name, if it has one."""
     member = part.member
     name = getattr(member, "name", None)
     span = member.span if name is None else name.span

@@ -157,5 +157,5 @@ def test_repairs_are_marked_in_the_report() -> None:
     assert ("broken\n", "bold red") in parts
     assert plain(parts).endswith(
         "broken\n  - no extension\n    -> Build it.\n"
-        "for full speed, and more\n  - slow\n    -> Wait.\n"
+        "recommended\n  - slow\n    -> Wait.\n"
     )

@@ -210,4 +210,4 @@ def test_result_with_another_meaning_is_not_written(
     assert main(["fmt", "A.lf"]) == 2
 
     assert file.read_text() == UGLY
-    assert "would change what this file says" in capsys.readouterr().err
+    assert "would change the program" in capsys.readouterr().err

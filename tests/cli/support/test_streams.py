@@ -124,6 +124,16 @@ def into_broken_pipe(line: str, unbuffered: str) -> tuple[int, bytes]:
     return done.returncode, done.stderr
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="/dev/full is missing")  # noqa: PTH110
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("line", ["--version", "graph hello.lf", "trace hello.times"])
+def test_full_device_is_one_error(line: str, unbuffered: str) -> None:
+    done = reactorl(line, ">/dev/full", PYTHONUNBUFFERED=unbuffered)
+
+    assert done.returncode == 1
+    assert done.stderr == "reactorl: error: no space left on device\n"
+
+
 def test_broken_pipe_of_a_program_itself_is_reported(files: Path) -> None:
     (files / "pipe.lf").write_text(
         "target Python\npreamble {= import os =}\nmain reactor {\n"

@@ -89,4 +89,4 @@ def test_unknown_handle_is_an_error(capsys: Capture) -> None:
 
     assert main(["run", "Notes.lf", "-f", "--trace", "t"]) == 1
 
-    assert "main.n[0] has not registered trace event 7" in capsys.readouterr().err
+    assert "trace event 7 is not registered by main.n[0]" in capsys.readouterr().err

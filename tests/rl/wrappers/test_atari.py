@@ -255,9 +255,9 @@ def test_it_can_be_made_again_from_its_spec() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [
-        ({"frame_skip": 0}, ValueError, "frame_skip is 0"),
-        ({"noop_max": -1}, ValueError, "noop_max is -1"),
-        ({"screen_size": 161}, ValueError, "160x210 can be made smaller, not 161x161"),
+        ({"frame_skip": 0}, ValueError, "frame_skip must be at least 1, got 0"),
+        ({"noop_max": -1}, ValueError, "noop_max must be 0 or more, got -1"),
+        ({"screen_size": 161}, ValueError, "160x210, got 161x161"),
     ],
 )
 def test_arguments_out_of_range_are_refused(
@@ -273,5 +273,5 @@ def test_skipping_twice_is_refused() -> None:
 
 
 def test_what_is_no_game_is_refused() -> None:
-    with pytest.raises(TypeError, match="is no Atari game"):
+    with pytest.raises(TypeError, match="env must be an Atari game"):
         AtariPreprocessing(gym.make("CartPole-v1"))

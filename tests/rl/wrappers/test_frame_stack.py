@@ -56,14 +56,24 @@ def test_whoever_changes_a_stack_changes_no_other() -> None:
 @pytest.mark.parametrize(
     ("env", "options", "error", "says"),
     [
-        ("CartPole-v1", {"stack_size": 0}, ValueError, "stack_size is 0"),
+        (
+            "CartPole-v1",
+            {"stack_size": 0},
+            ValueError,
+            "stack_size must be at least 1, got 0",
+        ),
         (
             "CartPole-v1",
             {"stack_size": 2, "padding_type": "ones"},
             ValueError,
             "'reset' or 'zero'",
         ),
-        ("Blackjack-v1", {"stack_size": 2}, TypeError, "only arrays"),
+        (
+            "Blackjack-v1",
+            {"stack_size": 2},
+            TypeError,
+            "observation_space must be a Box",
+        ),
     ],
 )
 def test_what_cannot_be_stacked_is_refused(

@@ -7,14 +7,16 @@ create virtual environments for the other engines. This command calls them.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reactorl.cli.support.errors import fail, missing
 from reactorl.diagnostics import Diagnostic
+
+if TYPE_CHECKING:
+    import argparse
 
 DESCRIPTION = """\
 Compare ReactoRL with Ray and other engines: every workload on every engine, in
@@ -70,7 +72,6 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "bench",
         description=DESCRIPTION,
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     benchmarks = _benchmarks()
     if benchmarks is None:

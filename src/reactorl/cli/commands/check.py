@@ -30,13 +30,10 @@ exit status: 0 without errors (warnings do not count), 2 with errors.
 
 def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the parser of this command."""
-    from argparse import RawDescriptionHelpFormatter
-
     parser = subparsers.add_parser(
         "check",
         description=DESCRIPTION,
         epilog=EPILOG,
-        formatter_class=RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "files", nargs="+", type=Path, metavar="FILE.lf", help="the files to check"

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
-import argparse
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 from reactorl.cli.support.errors import fail
+
+if TYPE_CHECKING:
+    import argparse
 
 DESCRIPTION = """\
 Print a script that makes a shell complete commands, options, .lf files, runs,
@@ -29,7 +32,6 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "completion",
         description=DESCRIPTION,
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("shell", choices=SHELLS, help="the shell")
     parser.set_defaults(command=command)

@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reactorl.cli.support.errors import fail
+from reactorl.cli.support.errors import fail, reason
+from reactorl.cli.support.trace_files import trace_of, traces_in
 from reactorl.errors import ReactorlError, TraceError
 
 if TYPE_CHECKING:
+    import argparse
+
     from reactorl.trace import SavedTrace
 
 DESCRIPTION = """\
@@ -38,7 +40,6 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "diff",
         description=DESCRIPTION,
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "a",
@@ -57,8 +58,7 @@ def command(args: argparse.Namespace) -> int:
     except ReactorlError as error:
         return fail(error)
     except OSError as error:
-        name = error.filename or f"{args.a} or {args.b}"
-        return fail(f"{name}: {(error.strerror or str(error)).lower()}")
+        return fail(reason(error, f"{args.a} or {args.b}"))
     print(words)
     return 0 if same else 1
 
@@ -71,8 +71,6 @@ def compared(a: Path, b: Path) -> tuple[bool, str]:
         ReactorlError: A run's directory cannot be read.
         OSError: A file cannot be read.
     """
-    from reactorl.cli.commands.trace import trace_of, traces_in
-
     if a.is_dir() and b.is_dir():
         mine, others = traces_in(a), traces_in(b)
         both = sorted(mine.keys() & others.keys())
@@ -81,9 +79,9 @@ def compared(a: Path, b: Path) -> tuple[bool, str]:
             found = _traces(one, other)
             if found is not None and not found[0]:
                 return found
-        from reactorl.cli.support.run_diff import compared_runs
+        from reactorl.rl import compare_runs
 
-        return compared_runs(a, b, traced=bool(kept))
+        return compare_runs(a, b, traced=bool(kept))
     found = _traces(trace_of(a), trace_of(b))
     if found is None:
         what = f"{a} and {b} contain times only, which differ from run to run"

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import subprocess
 import sys
@@ -21,6 +20,7 @@ from reactorl.cli.doctor.system_info import (
 from reactorl.cli.support.console import say
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterator
 
     from reactorl.cli.doctor.advice import Advice, Facts
@@ -46,7 +46,6 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "doctor",
         description=DESCRIPTION,
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(
@@ -123,7 +122,7 @@ def report(facts: Facts, found: list[Advice]) -> Iterator[Part]:
         yield "\n\n"
     if not found:
         yield "nothing to improve\n", "bold green"
-    for broken, title in ((True, "broken"), (False, "for full speed, and more")):
+    for broken, title in ((True, "broken"), (False, "recommended")):
         some = [one for one in found if one.broken is broken]
         if some:
             yield f"{title}\n", "bold red" if broken else "bold"

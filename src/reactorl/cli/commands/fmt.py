@@ -40,13 +40,10 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the parser of this command."""
-    from argparse import RawDescriptionHelpFormatter
-
     parser = subparsers.add_parser(
         "fmt",
         description=DESCRIPTION,
         epilog=EPILOG,
-        formatter_class=RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "paths",

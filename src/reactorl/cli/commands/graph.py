@@ -8,7 +8,7 @@ import sys
 import warnings
 from pathlib import Path
 
-from reactorl.cli.support.errors import fail
+from reactorl.cli.support.errors import fail, reason
 
 DESCRIPTION = """\
 Draw the diagram of a program: its reactors, their reactions, and connections.
@@ -45,7 +45,6 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "graph",
         description=DESCRIPTION,
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("target", metavar="TARGET", help="the program")
     parser.add_argument(
@@ -80,8 +79,7 @@ def command(args: argparse.Namespace) -> int:
     except DrawingError as error:
         return fail(error)
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        return fail(f"{error.filename or output}: {reason}", 1)
+        return fail(reason(error, output), 1)
 
 
 def _draw(args: argparse.Namespace, output: Path | None) -> int:

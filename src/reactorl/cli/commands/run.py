@@ -3,16 +3,14 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 import warnings
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from reactorl.cli.support.console import say
-from reactorl.cli.support.dashboard import shown
 from reactorl.cli.support.errors import explained, show
 from reactorl.cli.support.run_options import add_options
 from reactorl.cli.support.streams import stdout_is_broken
@@ -20,6 +18,9 @@ from reactorl.cli.support.trace_writer import TraceWriter
 from reactorl.lf import Report
 
 if TYPE_CHECKING:
+    import argparse
+    from contextlib import AbstractContextManager
+
     from reactorl import Program
     from reactorl.lf import LoadedProgram
 
@@ -47,8 +48,6 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "run",
         description=DESCRIPTION,
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     add_options(parser)
     parser.set_defaults(command=command)
@@ -119,7 +118,7 @@ def _run(loaded: LoadedProgram, program: Program, args: argparse.Namespace) -> i
     writer = TraceWriter(trace, args.timing)
     facts = [("file", str(args.file))]
     with (
-        shown(program, title=main.name, facts=facts)
+        _served(program, title=main.name, facts=facts)
         if args.dashboard
         else nullcontext()
     ) as dashboard:
@@ -181,3 +180,10 @@ def _status(error: SystemExit) -> int:
         return error.code
     print(error.code, file=sys.stderr)
     return 1
+
+
+def _served(program: Program, **how: Any) -> AbstractContextManager[Any]:  # noqa: ANN401
+    """Return a context manager that serves a dashboard; it is imported only then."""
+    from reactorl.dashboard import served
+
+    return served(program, **how)

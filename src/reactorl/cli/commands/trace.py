@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from reactorl._util.files import atomic_writer
 from reactorl._util.formatting import format_nanoseconds
-from reactorl.cli.support.errors import fail
+from reactorl.cli.support.errors import fail, reason
+from reactorl.cli.support.trace_files import trace_of
 from reactorl.errors import ReactorlError, TraceError
 
 if TYPE_CHECKING:
@@ -46,7 +47,6 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "trace",
         description=DESCRIPTION,
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "trace",
@@ -97,7 +97,7 @@ def command(args: argparse.Namespace) -> int:
     except TraceError as error:
         return fail(error)
     except OSError as error:
-        return fail(f"{args.trace}: {(error.strerror or str(error)).lower()}")
+        return fail(reason(error, args.trace))
     wrote = [path for path in (args.perfetto, args.html) if path is not None]
     if wrote and saved.timing is None:
         return fail(f"{path}: the file contains no times", help=AGAIN)
@@ -122,32 +122,6 @@ def command(args: argparse.Namespace) -> int:
         name = str(path)
         show_tables(summary(saved, name, most=args.most, members=args.members))
     return 0
-
-
-def trace_of(path: Path) -> Path:
-    """Return the trace file: the path itself, or the newest one of a run.
-
-    Raises:
-        TraceError: The directory contains no trace.
-    """
-    if not path.is_dir():
-        return path
-    found = traces_in(path)
-    if not found:
-        what = f"{path}: the directory contains no trace"
-        remedy = "Train with --trace (events) or --timing (execution times)."
-        raise TraceError(what, None, remedy)
-    return found[max(found)]
-
-
-def traces_in(directory: Path) -> dict[int, Path]:
-    """Return the traces in a run's directory, by the number of the first iteration."""
-    found = {}
-    for path in sorted(directory.glob("rounds-from-*.trace.gz")):
-        number = path.name.removeprefix("rounds-from-").removesuffix(".trace.gz")
-        if number.isascii() and number.isdecimal():
-            found[int(number)] = path
-    return found
 
 
 def _scene(saved: SavedTrace, target: str | None) -> Scene:

@@ -95,11 +95,22 @@ def fail_unexpectedly(error: BaseException) -> int:
         say(*explained(error))
         return 1
     if isinstance(error, OSError) and error.strerror:
-        name = "" if error.filename is None else f"{error.filename}: "
-        return fail(f"{name}{error.strerror.lower()}", 1)
+        return fail(reason(error), 1)
     frame = traceback.extract_tb(error.__traceback__)[-1]
     text = f"{type(error).__name__}: {error}".rstrip(": ")
     return fail(f"{text} ({frame.filename}:{frame.lineno})", 1, help=REPORT)
+
+
+def reason(error: OSError, name: object = None) -> str:
+    """Return the file and the reason of an error of the operating system.
+
+    Args:
+        error: The error.
+        name: The file, if the error does not name one.
+    """
+    file = error.filename or name
+    text = (error.strerror or str(error)).lower()
+    return text if file is None else f"{file}: {text}"
 
 
 def missing(packages: Sequence[str], command: str) -> Diagnostic | None:

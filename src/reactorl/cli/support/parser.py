@@ -16,6 +16,7 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, **options: Any) -> None:  # noqa: ANN401
         # An abbreviation that is unique today may be ambiguous tomorrow.
         options.setdefault("allow_abbrev", False)
+        options.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
         if sys.version_info >= (3, 14):
             options.setdefault("color", False)  # the same help on every Python
         super().__init__(**options)
@@ -46,10 +47,11 @@ class Parser(argparse.ArgumentParser):
         """Return the usage line with ``[options]`` in place of each option."""
         if self.usage is not None:
             return self.format_usage()
-        formatter = self.formatter_class(prog=f"{self.prog} [options]")
-        positional = [a for a in self._actions if not a.option_strings]
-        formatter.add_usage(None, positional, [])
-        return formatter.format_help()
+        short = Parser(prog=f"{self.prog} [options]", add_help=False)
+        for action in self._actions:
+            if not action.option_strings:
+                short._add_action(action)
+        return short.format_usage()
 
 
 def suggest_option(option: str, known: list[str]) -> str:

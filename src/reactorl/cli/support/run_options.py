@@ -15,7 +15,6 @@ _TRUTH = {"true": True, "false": False, "1": True, "0": False}
 _SWITCHES = {"-f": "--fast", "-k": "--keepalive"}
 _TIMES = {"-o": "--timeout", "-m": "--start-time-multiple"}
 _LONGEST = 2**63 - 1
-_MOST_WORKERS = 1024
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -130,8 +129,10 @@ def _truth(text: str) -> bool:
 
 
 def _count(text: str) -> int:
-    if not _is_number(text) or int(text) > _MOST_WORKERS:
-        msg = f"must be an integer from 0 to {_MOST_WORKERS}, got '{text}'"
+    from reactorl import MAX_WORKERS
+
+    if not _is_number(text) or int(text) > MAX_WORKERS:
+        msg = f"must be an integer from 0 to {MAX_WORKERS}, got '{text}'"
         raise argparse.ArgumentTypeError(msg)
     return int(text)
 

@@ -11,7 +11,7 @@ from reactorl.cli.support.console import Table
 from reactorl.trace import count, critical_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from reactorl.trace import ReactionTiming, SavedTrace, Timing
 
@@ -188,16 +188,12 @@ def _critical(timing: Timing, *, members: bool) -> Table:
 
 
 def _late(timing: Timing, most: int) -> Table:
-    rows = sorted(
-        (
-            (name, f"{sums.missed:,}", f"{sums.missed / sums.runs:.1%}")
-            for name, sums in zip(
-                timing.structure.reactions, timing.reactions, strict=True
-            )
-            if sums.missed
-        ),
-        key=lambda row: (-int(row[1].replace(",", "")), row[0]),
-    )
+    found = zip(timing.structure.reactions, timing.reactions, strict=True)
+    late = [(sums.missed, name, sums.runs) for name, sums in found if sums.missed]
+    late.sort(key=lambda one: (-one[0], one[1]))
+    rows = [
+        (name, f"{missed:,}", f"{missed / runs:.1%}") for missed, name, runs in late
+    ]
     if timing.fast:
         lag = "The run did not wait for the clock (fast), so there is no lag."
     else:
@@ -234,10 +230,4 @@ def _cut(table: Table, most: int) -> Table:
     if left <= 0:
         return table
     note = f"... and {left:,} more; '--most N' shows more."
-    return Table(
-        table.title, table.head, table.rows[:most], [note, *_as_list(table.notes)]
-    )
-
-
-def _as_list(notes: Iterable[str]) -> list[str]:
-    return list(notes)
+    return Table(table.title, table.head, table.rows[:most], [note, *table.notes])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The text of code blocks: what counts of it, and how it is indented anew."""
+"""Indentation of code blocks."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _ODD = re.compile(r"[\r\f\v]")
 
 
 def dedented(text: str) -> str:
-    """Return what a code block says, wherever in its lines it stands."""
+    """Return the code of a block without its common indentation."""
     return python_block(syntax.Code(text)).text
 
 
-def placed(text: str, indent: int) -> list[str]:
-    """Return a code block with its marks as lines.
+def indented(text: str, indent: int) -> list[str]:
+    """Return the lines of a code block with its delimiters.
 
     Args:
-        text: What stands between the marks.
-        indent: The indentation of the line in which the block begins; the code goes
-            one level deeper. It is not applied to the first line.
+        text: The text between the delimiters.
+        indent: The indentation of the line in which the block begins; the code is
+            indented one level more. It is not applied to the first line.
     """
     if "\n" not in text:
         inside = text.strip()
@@ -53,7 +53,7 @@ def _movable(text: str) -> bool:
 
 
 def _spans_lines(text: str) -> bool:
-    """Return whether a string goes over a line end, or does not end at all."""
+    """Return whether a string contains a line end, or has no end."""
     found = _QUOTE_OR_COMMENT.search(text)
     while found:
         at = found.end()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Comments and empty lines of a source, found again before the printer's tokens.
+"""Attaches the comments and empty lines of a source to the printer's tokens.
 
-The printer puts the tokens of the source, in the source's order; it only leaves some
-out that mean nothing (``;``, a last comma, parentheses around nothing or around the
-left side of a connection). So one walk over both tells what precedes each token.
+The printer prints the tokens in the order of the source and omits only those without
+meaning (``;``, a trailing comma, empty parentheses, parentheses around the left side of
+a connection). So one pass over both finds what precedes each token.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _PATTERNS = {
     Spelling.DIGITS: re.compile(r"[+-]?\d+"),
     Spelling.MODIFIER: re.compile(r"main|federated|realtime"),
 }
-_LEFT_OUT = ";,()"
+_OMITTED = ";,()"
 
 
 class Misaligned(Exception):
-    """The printer's tokens are not those of the source."""
+    """The printer's tokens do not match the source."""
 
     def __init__(self, offset: int, expected: str) -> None:
         super().__init__(offset, expected)
@@ -47,7 +47,7 @@ def attach(pieces: Pieces, source: Source, comments: tuple[Comment, ...]) -> Non
     """Set each token's ``gap``, and its text where the source's spelling is kept.
 
     Raises:
-        Misaligned: The source says something else than the tokens.
+        Misaligned: The tokens do not match the source.
     """
     walk = _Walk(source, comments)
     delayed = Gap()
@@ -60,11 +60,11 @@ def attach(pieces: Pieces, source: Source, comments: tuple[Comment, ...]) -> Non
         if delayed.comments:
             gap = _joined(delayed, gap)
             delayed = Gap()
-        goes_first = piece.mark == "," or (
+        moves_before = piece.mark == "," or (
             piece.mark == "{" and previous is Layout.SPACE
         )
-        if goes_first and _ends_line(gap):
-            # `a // why` and on the next line `,`: the comma goes before the comment.
+        if moves_before and _ends_line(gap):
+            # `a // why`, and `,` on the next line: the comma moves before the comment.
             delayed, gap = gap, Gap()
         piece.gap = gap
 
@@ -83,7 +83,7 @@ def _joined(first: Gap, second: Gap) -> Gap:
 
 
 class _Walk:
-    """A place in the source that only moves forward."""
+    """A position in the source that only moves forward."""
 
     def __init__(self, source: Source, comments: tuple[Comment, ...]) -> None:
         self.source = source
@@ -93,7 +93,7 @@ class _Walk:
         self.at = 0
 
     def gap_before(self, token: Token) -> Gap:
-        """Move beyond the token; return what was before it."""
+        """Move past the token; return the gap before it."""
         found: list[NearbyComment] = []
         newlines = 0
         while True:
@@ -103,7 +103,7 @@ class _Walk:
                 newlines = 0
             elif self._matches(token):
                 return Gap(found, newlines)
-            elif self.text[self.at : self.at + 1] in tuple(_LEFT_OUT):
+            elif self.text[self.at : self.at + 1] in tuple(_OMITTED):
                 self.at += 1
             else:
                 raise Misaligned(self.at, token.text)
@@ -119,7 +119,7 @@ class _Walk:
         return n < len(self.comments) and self.comments[n].span.start == self.at
 
     def _spans(self, token: Token) -> bool:
-        """Return whether what a token stands for begins here; it may be a comment."""
+        """Return whether the span of a token begins here."""
         return token.span is not None and token.span.start == self.at
 
     def _behind_comment(self) -> bool:
@@ -134,7 +134,7 @@ class _Walk:
         return NearbyComment(comment.text.rstrip(), newlines, column)
 
     def _matches(self, token: Token) -> bool:
-        """Move beyond the token if it is here; take over the source's spelling."""
+        """Move past the token if it is here; copy the source's spelling."""
         text, at = self.text, self.at
         if token.mark == END:
             return at == len(text)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Expressions, attributes and lists as tokens, and the words to put them."""
+"""Prints expressions, attributes and lists."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ SPACE, SOFT, LINE = Layout.SPACE, Layout.SOFT, Layout.LINE
 
 
 class ExprPrinter:
-    """Puts tokens and layout; every method appends to ``pieces``."""
+    """Prints tokens and layout; every method appends to ``pieces``."""
 
     def __init__(self) -> None:
         self.pieces: Pieces = []
 
-    # -- the vocabulary of the methods below ----------------------------------------
+    # -- helpers --------------------------------------------------------------------
 
     def put(self, *parts: str | Layout) -> None:
-        """Put tokens and layout."""
+        """Print tokens and layout."""
         for part in parts:
             self.pieces.append(Token(part) if isinstance(part, str) else part)
 
     def words(self, *words: str | None) -> None:
-        """Put words that are there, each with a space after it."""
+        """Print words that are not empty, each with a space after it."""
         for word in words:
             if word:
                 self.put(word, SPACE)
@@ -40,12 +40,12 @@ class ExprPrinter:
     def opaque(
         self, node: syntax.Type | syntax.Host | syntax.Path | syntax.Name
     ) -> None:
-        """Put text that is what its author wrote."""
+        """Print the text of a node as in the source."""
         span = None if node.span == NOWHERE else node.span
         self.pieces.append(Token(node.text, Spelling.OPAQUE, span))
 
     def commas(self, items: Iterable[T], put: Callable[[T], None]) -> None:
-        """Put items with commas between them."""
+        """Print items with commas between them."""
         for n, item in enumerate(items):
             if n:
                 self.put(",", SOFT)
@@ -54,7 +54,7 @@ class ExprPrinter:
     def brackets(
         self, marks: str, items: Sequence[T], put: Callable[[T], None]
     ) -> None:
-        """Put items in brackets, on one line or on a line each."""
+        """Print items in brackets, on one line or on a line each."""
         self.put(marks[0])
         if items:
             self.put(Layout.OPEN)
@@ -65,7 +65,7 @@ class ExprPrinter:
     def attributes(
         self, attributes: Iterable[syntax.Attribute], after: Layout = LINE
     ) -> None:
-        """Put attributes, each on a line of its own or in the line."""
+        """Print attributes, each on its own line or all in the line."""
         for attribute in attributes:
             self.put("@", attribute.name.text)
             if attribute.args is not None:
@@ -73,19 +73,19 @@ class ExprPrinter:
             self.put(after)
 
     def attribute_arg(self, arg: syntax.AttributeArg) -> None:
-        """Put an argument of an attribute."""
+        """Print an argument of an attribute."""
         if arg.name is not None:
             self.put(arg.name.text, SPACE, "=", SPACE)
         self.expr(arg.value)
 
     def type(self, type_: syntax.Type | None) -> None:
-        """Put a type, if there is one."""
+        """Print a type, if there is one."""
         if type_ is not None:
             self.put(":", SPACE)
             self.opaque(type_)
 
     def host(self, host: syntax.Host | None) -> None:
-        """Put where a federate is to run, if that is said."""
+        """Print the host of a federate, if there is one."""
         if host is not None:
             self.put(SPACE, "at", SPACE)
             self.opaque(host)
@@ -93,15 +93,15 @@ class ExprPrinter:
     # -- expressions ----------------------------------------------------------------
 
     def name(self, name: syntax.Name) -> None:
-        """Put a name."""
+        """Print a name."""
         self.put(name.text)
 
     def code(self, code: syntax.Code) -> None:
-        """Put a code block."""
+        """Print a code block."""
         self.pieces.append(Token(code.text, Spelling.CODE))
 
     def expr(self, expr: syntax.Expr | syntax.Item) -> None:
-        """Put a value, be it an expression or a property's."""
+        """Print an expression or the value of a property."""
         match expr:
             case syntax.Bool():
                 spelled = "true" if expr.value else "false"
@@ -125,18 +125,18 @@ class ExprPrinter:
                 self.put(expr.text)
 
     def entry(self, entry: syntax.Entry) -> None:
-        """Put a property."""
+        """Print a property."""
         self.put(entry.key, ":", SPACE)
         self.expr(entry.value)
 
     def initial(self, expr: syntax.Expr | None) -> None:
-        """Put an initial value, if there is one."""
+        """Print an initial value, if there is one."""
         if expr is not None:
             self.put(SPACE, "=", SPACE)
             self.expr(expr)
 
     def width(self, width: syntax.Width | None) -> None:
-        """Put the width of a multiport or bank, if there is one."""
+        """Print the width of a multiport or bank, if there is one."""
         if width is None:
             return
         self.put("[")

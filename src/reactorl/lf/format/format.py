@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Formatting a ``.lf`` text: the same program and comments, laid out in one style."""
+"""Formats a ``.lf`` text; the program and its comments stay the same."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ N = TypeVar("N", bound=syntax.Node)
 
 
 def format_text(source: Source, report: Report) -> str | None:
-    """Return the text of a file in its final form; None if that is not possible.
+    """Return the formatted text of a file; None if that is not possible.
 
-    The result has been read again and says the same. Line ends stay what the first
-    of them is.
+    The result has been parsed again to check that it is the same program. All line ends
+    become like the first one.
 
     Args:
         source: The file.
-        report: Receives syntax errors; warnings are of no interest here.
+        report: Receives syntax errors, but no warnings.
     """
     newline = "\r\n" if _first_line_end(source.text) == "\r\n" else "\n"
     source = Source(source.path, source.text.replace("\r\n", "\n"))
@@ -40,12 +40,12 @@ def format_text(source: Source, report: Report) -> str | None:
     try:
         attach(pieces, source, tree.comments)
     except Misaligned:
-        report.add(_fault(source))
+        report.add(_bug(source))
         return None
     text = lay_out(pieces)
     again = _parse(Source(source.path, text), Report())
     if again is None or not _same(tree, again):
-        report.add(_fault(source))
+        report.add(_bug(source))
         return None
     return text.replace("\n", newline)
 
@@ -56,7 +56,7 @@ def _first_line_end(text: str) -> str:
 
 
 def _parse(source: Source, report: Report) -> syntax.File | None:
-    from reactorl.lf.parse.parser import parse  # lark is slow to import
+    from reactorl.lf.parse.parser import parse
 
     found = Report()
     tree = parse(source, found)
@@ -68,20 +68,20 @@ def _parse(source: Source, report: Report) -> syntax.File | None:
     return None
 
 
-def _fault(source: Source) -> Diagnostic:
+def _bug(source: Source) -> Diagnostic:
     return about_file(
         source.path,
-        "formatting would change what this file says, so it stays as it is",
-        "This is a fault of 'reactorl fmt'; please report it with the file.",
+        "formatting would change the program, so the file is left unchanged",
+        "This is a bug in 'reactorl fmt'; please report it with the file.",
     )
 
 
 def _same(tree: syntax.File, again: syntax.File) -> bool:
-    return normalise(tree) == normalise(again) and _notes(tree) == _notes(again)
+    return normalise(tree) == normalise(again) and _comments(tree) == _comments(again)
 
 
-def _notes(tree: syntax.File) -> Counter[str]:
-    """Return the comments without the blanks that formatting may change."""
+def _comments(tree: syntax.File) -> Counter[str]:
+    """Return the comments without the whitespace that formatting may change."""
     from collections import Counter
 
     lines = (map(str.strip, c.text.split("\n")) for c in tree.comments)
@@ -89,7 +89,7 @@ def _notes(tree: syntax.File) -> Counter[str]:
 
 
 def normalise(node: N) -> N:
-    """Return a tree in which code stands where formatting could have put it.
+    """Return a tree in which code has canonical indentation.
 
     Trees that are equal after this are the same program.
     """

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From tokens, layout and comments to lines of text."""
+"""Lays out tokens and comments as lines of text."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reactorl.lf.format.blocks import placed
+from reactorl.lf.format.blocks import indented
 from reactorl.lf.format.tokens import END, Layout, NearbyComment, Spelling, Token
 
 if TYPE_CHECKING:
@@ -40,15 +40,15 @@ def lay_out(pieces: Pieces) -> str:
 
 
 class _Lines:
-    """The lines so far, and the one at work.
+    """The finished lines and the current line.
 
     Attributes:
         done: Finished lines.
-        head: The line at work, up to the last place where it may be broken.
-        chunk: What follows that place; it goes to the next line if it does not fit.
-        is_soft: Whether there is a place to break between ``head`` and ``chunk``.
-        indent: Of the block or list at work.
-        lists: Of each open list, whether it has a line per item.
+        head: The current line up to the last position where it may be broken.
+        chunk: The rest; it moves to the next line if it does not fit.
+        is_soft: Whether the line may be broken between ``head`` and ``chunk``.
+        indent: The indentation of the current block or list.
+        lists: For each open list, whether it has one item per line.
     """
 
     def __init__(self) -> None:
@@ -63,7 +63,7 @@ class _Lines:
         self.last = ""
 
     def step(self, between: list[Layout], token: Token) -> None:
-        """Put a token and what precedes it."""
+        """Print a token and the gap before it."""
         opening = not self.last
         closing = token.mark == END
         strength = _LINE if opening else _NONE
@@ -107,7 +107,7 @@ class _Lines:
     def between_lines(
         self, token: Token, *, indent: int, opening: bool, closing: bool, forced: bool
     ) -> None:
-        """End the line; comments before and after that stay where they were."""
+        """End the line; comments stay on their side of the line end."""
         gap = token.gap
         forced = forced and not (
             gap.newlines > 1 or any(c.newlines > 1 for c in gap.comments)
@@ -131,7 +131,7 @@ class _Lines:
             self.end_line(self.indent, is_blank=is_blank)
 
     def within_line(self, strength: int, token: Token) -> None:
-        """Go on in the line, unless a comment ends it."""
+        """Continue the line, unless a comment ends it."""
         gap = token.gap
         following = [c.newlines for c in gap.comments[1:]] + [gap.newlines]
         for comment, newlines in zip(gap.comments, following, strict=False):
@@ -152,11 +152,11 @@ class _Lines:
         self.separate(strength)
 
     def trail(self, comment: NearbyComment) -> None:
-        """Put a comment behind what it comments."""
+        """Print a comment after its token."""
         self.append("  " if comment.to_line_end else " ", comment)
 
     def append(self, blank: str, comment: NearbyComment) -> None:
-        """Put a comment at the end of the line, however long it gets."""
+        """Print a comment at the end of the line, of any length."""
         self.commit()
         self.is_soft = False
         if not self.head:
@@ -169,13 +169,13 @@ class _Lines:
     # -- text -----------------------------------------------------------------------
 
     def put(self, token: Token) -> None:
-        """Put a token."""
+        """Print a token."""
         if token.spelling is not Spelling.CODE:
             self.text(token.text)
             return
-        lines = placed(token.text, self.indent)
+        lines = indented(token.text, self.indent)
         if not self.lists:
-            # The signature is broken for its own length, not for its body's.
+            # Whether a signature is broken depends on its own length, not its body's.
             if len(lines) > 1:
                 self.chunk.append(lines[0])
                 lines[0] = ""
@@ -183,7 +183,7 @@ class _Lines:
         self.text("\n".join(lines))
 
     def text(self, text: str) -> None:
-        """Put text, which may have line ends."""
+        """Print text, which may contain line ends."""
         first, *others = text.split("\n")
         self.chunk.append(first)
         if others:
@@ -192,7 +192,7 @@ class _Lines:
             self.head = others[-1]
 
     def separate(self, strength: int) -> None:
-        """Put a space, or a place to break the line."""
+        """Print a space, or allow a line break."""
         if strength == _SOFT:
             self.commit()
             self.is_soft = True
@@ -200,7 +200,7 @@ class _Lines:
             self.chunk.append(" ")
 
     def commit(self) -> None:
-        """Decide whether the chunk goes into this line or the next."""
+        """Print the chunk on this line or on the next one."""
         piece = "".join(self.chunk)
         if not piece:
             return
@@ -217,12 +217,12 @@ class _Lines:
         self.is_soft = False
 
     def continue_line(self) -> None:
-        """Begin another line of the same declaration."""
+        """Begin a continuation line."""
         self.end_line(self.indent + CONTINUATION)
         self.wrap = self.start
 
     def end_line(self, indent: int, *, is_blank: bool = False) -> None:
-        """Finish the line at work, if there is one, and begin another."""
+        """Finish the current line, if it is not empty, and begin another."""
         self.commit()
         if self.head:
             self.done.append(self.head)
@@ -235,7 +235,7 @@ class _Lines:
 
 
 def _shifted(comment: str, columns: int) -> str:
-    """Return a comment whose lines after the first move like the first one."""
+    """Return a comment whose later lines are shifted like the first one."""
     first, *others = (line.rstrip() for line in comment.split("\n"))
     if columns < 0:
         blank = min((len(o) - len(o.lstrip(" ")) for o in others if o), default=0)

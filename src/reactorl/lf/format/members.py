@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What reactors contain, as tokens."""
+"""Prints members of reactors and modes."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 class MemberPrinter(ExprPrinter):
-    """Puts the members of reactors and modes."""
+    """Prints the members of reactors and modes."""
 
     def block(self, members: Iterable[syntax.Member]) -> None:
-        """Put the braces of a reactor or mode and what is inside."""
+        """Print the body of a reactor or mode with its braces."""
         self.put("{", Layout.INDENT)
         for member in members:
             self.put(LINE)
@@ -25,7 +25,7 @@ class MemberPrinter(ExprPrinter):
         self.put(LINE, Layout.DEDENT, "}")
 
     def member(self, member: syntax.Member) -> None:
-        """Put a member, its attributes first."""
+        """Print a member, its attributes first."""
         if not isinstance(member, syntax.Preamble | syntax.Method):
             self.attributes(member.attributes)
         match member:
@@ -53,19 +53,19 @@ class MemberPrinter(ExprPrinter):
                 self.mode(member)
 
     def preamble(self, preamble: syntax.Preamble) -> None:
-        """Put a preamble, of a reactor or of a file."""
+        """Print a preamble, of a reactor or of a file."""
         self.words(preamble.visibility, "preamble")
         self.code(preamble.code)
 
     def state(self, state: syntax.State) -> None:
-        """Put a state variable."""
+        """Print a state variable."""
         self.words("reset" if state.is_reset else None, "state")
         self.put(state.name.text)
         self.type(state.type)
         self.initial(state.init)
 
     def method(self, method: syntax.Method) -> None:
-        """Put a method."""
+        """Print a method."""
         self.words("const" if method.is_const else None, "method")
         self.put(method.name.text)
         self.brackets("()", method.params, self.method_param)
@@ -74,12 +74,12 @@ class MemberPrinter(ExprPrinter):
         self.code(method.code)
 
     def method_param(self, param: syntax.MethodParam) -> None:
-        """Put a parameter of a method."""
+        """Print a parameter of a method."""
         self.put(param.name.text)
         self.type(param.type)
 
     def port(self, port: syntax.Port) -> None:
-        """Put an input or output."""
+        """Print an input or output."""
         self.words("mutable" if port.is_mutable else None)
         self.put(port.direction)
         self.width(port.width)
@@ -87,26 +87,26 @@ class MemberPrinter(ExprPrinter):
         self.type(port.type)
 
     def timer(self, timer: syntax.Timer) -> None:
-        """Put a timer."""
+        """Print a timer."""
         self.words("timer")
         self.put(timer.name.text)
         self.call(timer.offset, timer.period)
 
     def action(self, action: syntax.Action) -> None:
-        """Put an action."""
+        """Print an action."""
         self.words(action.origin, "action")
         self.put(action.name.text)
         self.call(action.min_delay, action.min_spacing, action.policy)
         self.type(action.type)
 
     def call(self, *args: syntax.Expr | None) -> None:
-        """Put what stands in parentheses, if anything does."""
+        """Print optional arguments in parentheses."""
         there = [arg for arg in args if arg is not None]
         if there:
             self.brackets("()", there, self.expr)
 
     def watchdog(self, watchdog: syntax.Watchdog) -> None:
-        """Put a watchdog."""
+        """Print a watchdog."""
         self.words("watchdog")
         self.put(watchdog.name.text)
         self.call(watchdog.timeout)
@@ -115,7 +115,7 @@ class MemberPrinter(ExprPrinter):
         self.code(watchdog.code)
 
     def instance(self, instance: syntax.Instance) -> None:
-        """Put a contained reactor or bank."""
+        """Print a contained reactor or bank."""
         self.put(instance.name.text, SPACE, "=", SPACE, "new")
         self.width(instance.width)
         self.put(SPACE, instance.class_name.text)
@@ -127,12 +127,12 @@ class MemberPrinter(ExprPrinter):
         self.host(instance.host)
 
     def argument(self, argument: syntax.Argument) -> None:
-        """Put an argument of an instantiation."""
+        """Print an argument of an instantiation."""
         self.put(argument.name.text)
         self.initial(argument.value)
 
     def connection(self, connection: syntax.Connection) -> None:
-        """Put a connection."""
+        """Print a connection."""
         if connection.broadcast:
             self.brackets("()", connection.left, self.reference)
             self.put("+")
@@ -147,7 +147,7 @@ class MemberPrinter(ExprPrinter):
             self.put(SPACE, "serializer", SPACE, connection.serializer.text)
 
     def reference(self, reference: syntax.Trigger | syntax.Effect) -> None:
-        """Put a trigger, source or effect, or a side of a connection."""
+        """Print a trigger, source or effect, or a side of a connection."""
         if isinstance(reference, syntax.Builtin):
             self.put(reference.kind)
             return
@@ -165,13 +165,13 @@ class MemberPrinter(ExprPrinter):
             self.put(SPACE, "as", SPACE, reference.alias.text)
 
     def effects(self, effects: tuple[syntax.Effect, ...]) -> None:
-        """Put effects after their arrow, if there are any."""
+        """Print the arrow and the effects, if there are any."""
         if effects:
             self.put(SPACE, "->", SPACE)
             self.commas(effects, self.reference)
 
     def reaction(self, reaction: syntax.Reaction) -> None:
-        """Put a reaction with its handlers."""
+        """Print a reaction with its handlers."""
         self.put(reaction.keyword)
         if reaction.name is not None:
             self.put(SPACE, reaction.name.text)
@@ -192,13 +192,13 @@ class MemberPrinter(ExprPrinter):
             self.body(deadline.code)
 
     def body(self, code: syntax.Code | None) -> None:
-        """Put a code block, if there is one."""
+        """Print a code block, if there is one."""
         if code is not None:
             self.put(SPACE)
             self.code(code)
 
     def mode(self, mode: syntax.Mode) -> None:
-        """Put a mode with its members."""
+        """Print a mode with its members."""
         self.words("initial" if mode.is_initial else None, "mode")
         if mode.name is not None:
             self.words(mode.name.text)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a syntax tree to a text, with the layout that LF programs commonly have."""
+"""Prints a syntax tree as tokens and layout."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def to_text(tree: syntax.File) -> str:
-    """Return a text that says what the tree says; its comments are left out."""
+    """Return the text of a tree, without comments."""
     return lay_out(to_pieces(tree))
 
 
@@ -30,10 +30,10 @@ def to_pieces(tree: syntax.File) -> Pieces:
 
 
 class _FilePrinter(MemberPrinter):
-    """Puts whole files."""
+    """Prints files."""
 
     def file(self, tree: syntax.File) -> None:
-        """Put a file, up to its end."""
+        """Print a file."""
         targets = [tree.target] if tree.target is not None else []
         self.section(targets, self.target, LINE)
         self.section(tree.imports, self.imported, LINE)
@@ -44,21 +44,21 @@ class _FilePrinter(MemberPrinter):
     def section(
         self, items: Sequence[T], put: Callable[[T], None], between: Layout
     ) -> None:
-        """Put items of one kind, with an empty line before them."""
+        """Print items of one kind, after an empty line."""
         for n, item in enumerate(items):
             if self.pieces:
                 self.put(between if n else Layout.BLANK)
             put(item)
 
     def target(self, target: syntax.Target) -> None:
-        """Put the target line."""
+        """Print the target declaration."""
         self.put("target", SPACE, target.name.text)
         if target.properties is not None:
             self.put(SPACE)
             self.expr(target.properties)
 
     def imported(self, imported: syntax.Import) -> None:
-        """Put an import."""
+        """Print an import."""
         self.words("import")
         self.commas(imported.names, self.imported_name)
         self.put(SPACE, "from", SPACE)
@@ -68,13 +68,13 @@ class _FilePrinter(MemberPrinter):
             self.put(imported.origin.text)
 
     def imported_name(self, imported: syntax.ImportedName) -> None:
-        """Put a name of an import."""
+        """Print a name of an import."""
         self.put(imported.name.text)
         if imported.alias is not None:
             self.put(SPACE, "as", SPACE, imported.alias.text)
 
     def reactor(self, reactor: syntax.Reactor) -> None:
-        """Put a reactor class."""
+        """Print a reactor class."""
         self.attributes(reactor.attributes)
         for word in (reactor.kind, "realtime" if reactor.is_realtime else ""):
             if word:
@@ -96,7 +96,7 @@ class _FilePrinter(MemberPrinter):
         self.block(reactor.members)
 
     def param(self, param: syntax.Param) -> None:
-        """Put a parameter of a reactor."""
+        """Print a parameter of a reactor."""
         self.attributes(param.attributes, SPACE)
         self.put(param.name.text)
         self.type(param.type)

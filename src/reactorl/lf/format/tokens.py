@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the printer makes of a tree: tokens, and between them how they are laid out."""
+"""Tokens of the printer, and the layout between them."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ if TYPE_CHECKING:
 
 
 class Layout(Enum):
-    """What stands between two tokens, beside comments."""
+    """Whitespace between two tokens."""
 
     SPACE = auto()
     SOFT = auto()
-    """A space, or a line end where the line gets too long."""
+    """A space, or a line end if the line is too long."""
     LINE = auto()
     BLANK = auto()
     """A line end and an empty line."""
     INDENT = auto()
     DEDENT = auto()
     OPEN = auto()
-    """The beginning of a list: one item per line if its author broke the line here."""
+    """The beginning of a list: one item per line if the source has a line end here."""
     CLOSE = auto()
 
 
 class Spelling(Enum):
-    """How a token may differ from what the source says."""
+    """How a token may differ from the source."""
 
     EXACT = auto()
     BOOL = auto()
@@ -38,18 +38,18 @@ class Spelling(Enum):
     MODIFIER = auto()
     """``main``, ``federated`` and ``realtime`` stay in the source's order."""
     CODE = auto()
-    """A code block, which is indented anew."""
+    """A code block, which is indented again."""
     OPAQUE = auto()
-    """Whatever stands in the span, e.g. a host, with blanks or not."""
+    """The text of the span as in the source, e.g. of a host."""
 
 
 @dataclass(slots=True)
 class NearbyComment:
-    """A comment on its way from the source to the formatted text.
+    """A comment and its position relative to the tokens.
 
     Attributes:
-        newlines: How many line ends stand between it and what precedes it.
-        column: Where it began in its line, from 0.
+        newlines: The number of line ends before it.
+        column: Its column in the source, from 0.
     """
 
     text: str
@@ -64,24 +64,24 @@ class NearbyComment:
 
 @dataclass(slots=True)
 class Gap:
-    """What the source has before a token.
+    """Comments and line ends of the source before a token.
 
     Attributes:
-        newlines: How many line ends stand between the token and what precedes it,
-            be it a token or a comment; the most in one stretch of blanks.
+        newlines: The number of line ends between the token and the preceding token or
+            comment; the maximum if omitted tokens are in between.
     """
 
     comments: list[NearbyComment] = field(default_factory=list)
     newlines: int = 0
 
     def broken(self) -> bool:
-        """Return whether the token stands on another line than the one before it."""
+        """Return whether the token is on another line than the one before it."""
         return self.newlines > 0 or any(c.newlines for c in self.comments)
 
 
 @dataclass(slots=True)
 class Token:
-    """A word, a mark, a literal or a code block of the text."""
+    """A keyword, name, punctuation, literal or code block."""
 
     text: str
     spelling: Spelling = Spelling.EXACT
@@ -90,9 +90,9 @@ class Token:
 
     @property
     def mark(self) -> str:
-        """Its text, to tell marks such as ``,`` from code that reads the same."""
+        """Its text; ``{=`` for code, whose text could equal punctuation."""
         return "{=" if self.spelling is Spelling.CODE else self.text
 
 
 END = ""
-"""The text of the token that stands for the end of the file."""
+"""The text of the token at the end of the file."""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bodies of reactions: functions that get what their signature names as arguments.
+"""Bodies of reactions: functions whose arguments are the names of the signature.
 
-Until an instance runs, a body only knows names. Bound to an instance it is a plain
-function whose defaults are that instance's ports and actions: calling it costs what
-calling a method costs.
+The body of a class is bound to each instance before a run: the result is a plain
+function whose default arguments are that instance's ports and actions, so that calling
+it costs as much as calling a method.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Body:
 
     Args:
         function: Takes ``self`` and, in order, what ``getters`` return.
-        getters: Each finds what one name of the signature is in an instance.
+        getters: Each returns the argument for one name of the signature.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class Body:
         self._getters = tuple(getters)
 
     def bind(self, instance: Reactor) -> tuple[Callable[[Any], object], object]:
-        """Return what to call for ``instance``, and its one argument."""
+        """Return the function of an instance, and its one argument."""
         function = self._function
         defaults = tuple([get(instance) for get in self._getters])
         bound = FunctionType(
@@ -44,7 +44,7 @@ class Body:
         return bound, self_of(instance)
 
     def __call__(self, instance: Reactor) -> object:
-        """Run the body of ``instance``; ``bind`` is the faster way."""
+        """Run the body of an instance; slower than the result of ``bind``."""
         known: dict[Body, Any] = instance.__dict__.setdefault("__lf_bound__", {})
         if self not in known:
             known[self] = self.bind(instance)
@@ -53,27 +53,27 @@ class Body:
 
 
 def self_of(instance: Reactor) -> object:
-    """Return what the bodies of ``instance`` call self."""
+    """Return the ``self`` of the bodies of an instance."""
     lowered: Any = instance
     return lowered.__lf_self__()
 
 
-# -- what the names of a signature are ------------------------------------------------
+# -- getters of the arguments of a body -----------------------------------------------
 
 
 def own(name: str) -> Callable[[Reactor], object]:
-    """Return what finds an own port, action, mode or watchdog."""
+    """Return the getter of an own port, action, mode or watchdog."""
     return lambda instance: instance.__dict__[name]
 
 
 def port(
     name: str, kind: type[FullPort] | None, *, is_multi: bool
 ) -> Callable[[Reactor], object]:
-    """Return what finds an own port.
+    """Return the getter of an own port.
 
     Args:
         name: Its name.
-        kind: What to show in place of the runtime's port; None: that itself.
+        kind: The class that wraps the runtime's port; None: no wrapper.
         is_multi: Whether it is a multiport.
     """
     if kind is None:
@@ -90,7 +90,7 @@ def port(
 
 
 def child(name: str, ports: Sequence[str]) -> Callable[[Reactor], object]:
-    """Return what finds a contained reactor, or bank, with the ports that are named."""
+    """Return the getter of a contained reactor or bank with the given ports."""
 
     def get(instance: Reactor) -> object:
         view = instance.__dict__.get(name, _NO_MEMBERS)
@@ -102,7 +102,7 @@ def child(name: str, ports: Sequence[str]) -> Callable[[Reactor], object]:
 
 
 def child_port(name: str, port: str) -> Callable[[Reactor], object]:
-    """Return what finds a contained reactor's port; of a bank, the list of them."""
+    """Return the getter of a contained reactor's port; for a bank, of a list."""
 
     def get(instance: Reactor) -> object:
         view = instance.__dict__.get(name, _NO_MEMBERS)
@@ -113,20 +113,20 @@ def child_port(name: str, port: str) -> Callable[[Reactor], object]:
     return get
 
 
-_NO_MEMBERS = BankView("", ())  # what the runtime shows of a bank of width 0
+_NO_MEMBERS = BankView("", ())  # the runtime has no view of a bank of width 0
 
 
 def _shown(view: object, ports: Sequence[str]) -> SimpleNamespace:
     return SimpleNamespace(**{port: getattr(view, port) for port in ports})
 
 
-# -- ports with all that LF's ports can do ---------------------------------------------
+# -- ports with all attributes of LF's ports -------------------------------------------
 
 
 class FullPort:
-    """A plain port that can be indexed, and knows when its value was meant to come.
+    """A port that can be indexed and has the attributes of federated programs.
 
-    In one process every message is on time: the intended tag is the current one.
+    In one process every message is on time, so the intended tag is the current tag.
     """
 
     __slots__ = ("_context", "_port", "set")
@@ -138,7 +138,7 @@ class FullPort:
 
     @property
     def value(self) -> Any:  # noqa: ANN401
-        """What was set at this tag; if absent, what was set last, or None."""
+        """The value at this tag; if absent, the last value, or None."""
         return self._port.value
 
     @property
@@ -148,27 +148,27 @@ class FullPort:
 
     @property
     def intended_tag(self) -> Any:  # noqa: ANN401
-        """The tag that the sender meant."""
+        """The tag that the sender intended."""
         from reactorl.lf.runtime.api import LfTag
 
         return LfTag(*self._context.tag())
 
     @property
     def physical_time_of_arrival(self) -> int:
-        """The wall clock when the value came: when its tag began, or later."""
+        """The physical time at which the value arrived, at least the tag's time."""
         return int(max(self._context.tag().time, self._context.physical_time()))
 
     def __getitem__(self, index: int) -> FullPort:
-        """Return the port itself, whatever the index."""
+        """Return the port itself for any index."""
         return self
 
     def __iter__(self) -> Any:  # noqa: ANN401
-        msg = "a port that is no multiport cannot be iterated over"
+        msg = "a port that is not a multiport cannot be iterated over"
         raise TypeError(msg)
 
 
 class MutablePort(FullPort):
-    """A mutable input: its value is the reaction's own, to change or replace."""
+    """A mutable input: reactions can change or replace its value."""
 
     __slots__ = ("_replaced",)
 
@@ -178,7 +178,7 @@ class MutablePort(FullPort):
 
     @property
     def value(self) -> Any:  # noqa: ANN401
-        """A private copy of what was set; or what the reaction put in its place."""
+        """A private copy of the value, or its replacement at this tag."""
         tag, value = self._replaced
         if tag is not None and tag == self._context.tag():
             return value
@@ -190,13 +190,13 @@ class MutablePort(FullPort):
 
 
 class FullMultiPort(tuple[Any, ...]):
-    """A multiport whose channels can do all that LF's can."""
+    """A multiport of ``FullPort`` channels."""
 
     __slots__ = ()
 
     @property
     def width(self) -> int:
-        """How many channels there are."""
+        """The number of channels."""
         return len(self)
 
     @property

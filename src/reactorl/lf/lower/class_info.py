@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is known of a class while it is lowered, and what its expressions are worth."""
+"""A class during lowering: its members, and values of its expressions."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _ELEMENTS = (
 
 
 class ClassInfo:
-    """A class with all that its lineage says.
+    """A class with the members of its lineage.
 
     Attributes:
-        parts: Its members, in the order that counts.
-        kinds: What the names in signatures and connections stand for.
+        parts: Its members, those of bases first.
+        kinds: The elements that signatures and connections can name.
         params: Its parameters.
-        compiler: Makes functions of code; None: nothing is executed.
+        compiler: Compiles code blocks; None if no code is executed.
     """
 
     def __init__(self, unit: ClassUnit, compiler: Compiler | None) -> None:
@@ -51,15 +51,15 @@ class ClassInfo:
             for owner in unit.lineage
             for param in owner.tree.params
         }
-        # By the identity of the tree's node: equal code has other lines elsewhere.
+        # By id: equal code at another position has other line numbers.
         self._functions: dict[int, FunctionType] = {}
 
     def param_key(self, name: str) -> str:
-        """Return the name of a parameter among all elements of the class."""
+        """Return the key of a parameter, which no other element of the class has."""
         return values.PREFIX + name if name in self.kinds else name
 
     def default(self, param: syntax.Param) -> Any:  # noqa: ANN401
-        """Return a fresh default value of a parameter."""
+        """Return a new default value of a parameter."""
         assert param.default is not None
         source = self.param_sources[param.name.text]
         return values.value_of(param.default, {}, lambda code: self.run(code, source))
@@ -67,13 +67,13 @@ class ClassInfo:
     def run(
         self, code: syntax.Code, source: Source, me: Self | None = None, index: int = 0
     ) -> Any:  # noqa: ANN401
-        """Return what a block is worth that is an expression.
+        """Return the value of a code block that is an expression.
 
         Args:
             code: The block.
-            source: Where it stands.
-            me: What it calls ``self``.
-            index: What it calls ``bank_index``.
+            source: Its file.
+            me: Its ``self``.
+            index: Its ``bank_index``.
         """
         if self.compiler is None:
             return values.UNKNOWN

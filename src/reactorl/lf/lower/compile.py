@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Code blocks as Python functions whose lines are those of the ``.lf`` file.
+"""Compiles code blocks to functions with the line numbers of the ``.lf`` file.
 
-Tracebacks, debuggers, profilers and coverage ask a function for its file and lines;
-they get the ``.lf`` file and the lines there, so they need to know nothing of LF.
+Tracebacks, debuggers, profilers and coverage read file and line numbers from a
+function, so they show the ``.lf`` file without knowing LF.
 """
 
 from __future__ import annotations
@@ -27,10 +27,7 @@ _HEAD = "if 1:\n"
 
 
 class Compiler:
-    """Makes functions of code blocks; their globals are shared by all files.
-
-    The blocks have been checked: they parse.
-    """
+    """Compiles code blocks, which must be valid; all files share the globals."""
 
     def __init__(self, namespace: dict[str, Any]) -> None:
         self.namespace = namespace
@@ -38,16 +35,16 @@ class Compiler:
     def function(
         self, name: str, params: Sequence[str], code: syntax.Code, source: Source
     ) -> FunctionType:
-        """Return a function with a block as its body."""
+        """Return a function whose body is a block."""
         return self._define(name, params, statements(code, source), code, source)
 
     def expression(
         self, name: str, params: Sequence[str], code: syntax.Code, source: Source
     ) -> FunctionType:
-        """Return a function that returns what a block says."""
+        """Return a function that returns the value of a block."""
         block = python_block(code)
         tree = ast.parse(f"(\n{block.text}\n)", mode="eval")
-        moved(tree, block, source, lines_before=1)
+        relocate(tree, block, source, lines_before=1)
         value = ast.Return(tree.body)
         ast.copy_location(value, tree.body)
         return self._define(name, params, [value], code, source)
@@ -94,24 +91,26 @@ class Compiler:
 
 
 def statements(code: syntax.Code, source: Source) -> list[ast.stmt]:
-    """Return the statements of a block, at their places in the source."""
+    """Return the statements of a block, with their positions in the source."""
     block = python_block(code)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about escapes; the compiler says it again
+        warnings.simplefilter("ignore")  # the compiler issues them again
         try:
             tree = ast.parse(block.text)
-            moved(tree, block, source, lines_before=0)
-        except IndentationError:  # a string stands further left than the code
+            relocate(tree, block, source, lines_before=0)
+        except IndentationError:  # a string is indented less than the code
             tree = ast.parse(_HEAD + block.text)
-            moved(tree, block, source, lines_before=1)
+            relocate(tree, block, source, lines_before=1)
             outer = tree.body[0]
             assert isinstance(outer, ast.If)
             return outer.body
     return tree.body
 
 
-def moved(tree: ast.AST, block: PythonBlock, source: Source, lines_before: int) -> None:
-    """Give every node of a block its place in the source."""
+def relocate(
+    tree: ast.AST, block: PythonBlock, source: Source, lines_before: int
+) -> None:
+    """Set the position in the source of every node of a block."""
     places = [
         _place(line, offset, source)
         for line, offset in zip(block.lines, block.offsets, strict=True)
@@ -135,22 +134,22 @@ def moved(tree: ast.AST, block: PythonBlock, source: Source, lines_before: int) 
 
 
 def _place(text: str, offset: int, source: Source) -> tuple[int, int]:
-    """Return which line of the source one of a block is, and how far it is shifted.
+    """Return the line in the source of a line of a block, and its column offset.
 
-    Python counts columns in bytes of UTF-8.
+    Python's columns are offsets in UTF-8.
     """
-    blanks = len(text) - len(text.lstrip())  # of which some may not be in the source
+    blanks = len(text) - len(text.lstrip())  # some may not be in the source
     line, column = source.line_and_column(offset + blanks)
     before = source.line(line)[: column - 1]
     return line, len(before.encode()) - blanks
 
 
-def keep_text(source: Source) -> None:
-    """Let tracebacks and debuggers find the text when the file's path fails them.
+def register_text(source: Source) -> None:
+    """Register the text for tracebacks and debuggers.
 
-    A relative path does so after a change of directory.
+    They could not open a relative path after a change of directory.
     """
-    lazily: Any = (lambda: source.text,)  # how linecache keeps what it may ask for
+    lazily: Any = (lambda: source.text,)  # linecache's form of a lazy entry
     linecache.cache[str(source.path)] = lazily
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a class contains: its reactors with their arguments, and its connections."""
+"""Composition of a class: contained reactors with their arguments, connections."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Composition:
-    """Builds instances of a class."""
+    """Adds the contained reactors and connections of a class."""
 
     def __init__(
         self, info: ClassInfo, lowering: Lowering, new_self: Callable[[Reactor], Self]
@@ -37,7 +37,7 @@ class Composition:
         self._new_self = new_self
 
     def build(self, shell: Reactor) -> None:
-        """Add contained reactors and connections to an instance that is being built."""
+        """Add contained reactors and connections to an instance during ``build()``."""
         me: list[Self] = []
 
         def parent() -> Self:
@@ -109,7 +109,7 @@ class Composition:
             r.container and r.container.text not in shell.__dict__
             for r in (*member.left, *member.right)
         ):
-            return  # what was wrong with the contained reactor has been noted
+            return  # the error of the contained reactor has been reported
         after: Any = None
         if member.after is not None:
             after = values.duration(member.after)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a class declares: ports, timers, actions, modes, reset state, reactions."""
+"""Declarations of a class: ports, timers, actions, modes, reset state, reactions."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
     from reactorl.lf.link.program import Part
     from reactorl.lf.lower.class_info import ClassInfo
 
-_OCCASIONS = {"startup": startup, "shutdown": shutdown, "reset": reset}
+_BUILTINS = {"startup": startup, "shutdown": shutdown, "reset": reset}
 
 
 class Declarations:
     """Fills the body of a reactor class.
 
     Args:
-        info: Of the class.
-        reset_state: Makes the declaration of a ``reset state``.
+        info: The class.
+        reset_state: Returns the declaration of a ``reset state``.
     """
 
     def __init__(
@@ -46,11 +46,11 @@ class Declarations:
         self._reset_state = reset_state
 
     def fill(self, names: Any) -> None:  # noqa: ANN401
-        """Put all declarations into a class body."""
+        """Add all declarations to a class body."""
         for name, param in self._info.params.items():
             with at(position(self._info.param_sources[name], param.name.span)):
                 names[self._info.param_key(name)] = self._param(param)
-        modes: dict[int, Mode] = {}  # by the identity of the tree's node
+        modes: dict[int, Mode] = {}  # by id of the node
         count = 0
         titles: set[str] = set()
         for part in self._info.parts:
@@ -96,23 +96,24 @@ class Declarations:
         triggers: list[Any] = []
         for trigger in member.triggers or ():
             if isinstance(trigger, syntax.Builtin):
-                triggers.append(_OCCASIONS[trigger.kind])
+                triggers.append(_BUILTINS[trigger.kind])
             else:
-                triggers.append(_mention(trigger))
+                triggers.append(_path(trigger))
         sources: list[Any] = []
         effects: list[Any] = []
         for source in member.sources:
-            # LF tolerates actions here; like effects they give no precedence.
+            # LF allows actions as sources; they are lowered to effects, because they
+            # add no precedence.
             is_action = source.container is None and isinstance(
                 self._info.kinds.get(source.name.text), syntax.Action
             )
-            (effects if is_action else sources).append(_mention(source))
+            (effects if is_action else sources).append(_path(source))
         for effect in member.effects:
             if isinstance(effect, syntax.ModeChange):
                 enter = history if effect.transition == "history" else reset_to
                 effects.append(enter(effect.mode.text))
             else:
-                effects.append(_mention(effect))
+                effects.append(_path(effect))
         deadline = member.deadline
         made = Reaction(
             body_of(self._info, part, member, member.code, title),
@@ -154,7 +155,7 @@ def _action(member: syntax.Action) -> LogicalAction[Any] | PhysicalAction[Any]:
     return kind(values.duration(member.min_delay, 0), spacing, policy)
 
 
-def _mention(ref: syntax.Ref) -> str:
+def _path(ref: syntax.Ref) -> str:
     if ref.container is None:
         return ref.name.text
     return f"{ref.container.text}.{ref.name.text}"

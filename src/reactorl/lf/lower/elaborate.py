@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Building the Program of an LF program, with diagnostics instead of errors."""
+"""Elaborates a lowered class, and reports errors as LF diagnostics."""
 
 from __future__ import annotations
 
@@ -27,50 +27,50 @@ _INDEX = re.compile(r"\[\d+\]")
 def elaborate_unit(
     unit: ClassUnit, lowering: Lowering, report: Report, *, pruned: bool = False
 ) -> Program | None:
-    """Return the Program whose main reactor is ``unit``; None if it is not legal.
+    """Return the Program whose main reactor is ``unit``; None if it has errors.
 
-    Everything that is wrong is reported. Where code is not executed and the structure
-    depends on it, that part is not judged, and the answer is None, too.
+    If code is not executed and the structure depends on it, that part is not checked,
+    and the result is None, too.
 
     Args:
         unit: The main reactor.
         lowering: Makes reactor classes.
-        report: Where it is said what is wrong.
-        pruned: Whether something was left out of the program. What is judged then is
-            what does not depend on that: loops and widths.
+        report: Receives all errors and warnings.
+        pruned: Whether members were removed from the program. Then only loops and
+            widths are reported, because other errors may be consequences.
     """
     try:
         found = analyze(lowering.reactor_class(unit))
-    except PROGRAM_ERRORS as refused:
-        found = Analysis(None, (refused,))
+    except PROGRAM_ERRORS as raised:
+        found = Analysis(None, (raised,))
     for error in found.errors:
         if isinstance(error, CausalityError):
-            report.add(_placed(_loop(error), unit))
+            report.add(_with_position(_loop(error), unit))
         elif isinstance(error, WidthError) or not (
             pruned or isinstance(error, NotKnownError)
         ):
-            report.add(_placed(error.diagnostic, unit))
+            report.add(_with_position(error.diagnostic, unit))
     if found.program is None or found.errors or pruned:
         return None
     for warning in found.program.warnings:
-        report.add(_placed(warning, unit))
+        report.add(_with_position(warning, unit))
     return found.program
 
 
-def _placed(diagnostic: Diagnostic, unit: ClassUnit) -> Diagnostic:
-    """Return a diagnostic with a place in the source: at least the main reactor's."""
+def _with_position(diagnostic: Diagnostic, unit: ClassUnit) -> Diagnostic:
+    """Return a diagnostic with a position in the source, else the main reactor's."""
     if isinstance(diagnostic.where, SourcePosition):
         return diagnostic
     return replace(diagnostic, where=position(unit.file.source, unit.tree.span))
 
 
 def _loop(error: CausalityError) -> Diagnostic:
-    """Return a loop with a remedy in the syntax of LF."""
+    """Return the diagnostic of a causality loop with a remedy in LF's syntax."""
     what = "reactions wait for each other at one tag"
-    return replace(error.diagnostic, what=what, remedy=_way_out(error.cycle))
+    return replace(error.diagnostic, what=what, remedy=_remedy(error.cycle))
 
 
-def _way_out(cycle: tuple[Hop, ...]) -> str:
+def _remedy(cycle: tuple[Hop, ...]) -> str:
     for hop in reversed(cycle):
         if hop.by_connection:
             source, target = _local(hop.source, hop.target)
@@ -85,11 +85,11 @@ def _way_out(cycle: tuple[Hop, ...]) -> str:
 
 
 def _local(source: str, target: str) -> tuple[str, str]:
-    """Return two ports as the reactor that connects them would write them."""
+    """Return two ports as they are written in the reactor that connects them."""
     one, other = (_INDEX.sub("", name).split(".") for name in (source, target))
     shared = 0
     while shared < min(len(one), len(other)) - 1 and one[shared] == other[shared]:
         shared += 1
     if shared == len(one) - 1 == len(other) - 1:
-        shared -= 1  # both are ports of one reactor, which is the connecting one's
+        shared -= 1  # both are ports of one contained reactor
     return ".".join(one[shared:]), ".".join(other[shared:])

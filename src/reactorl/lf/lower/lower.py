@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From classes of a linked to reactor classes: the same declarations, in Python.
+"""Lowers the classes of a linked program to reactor classes.
 
-A class is made of everything its lineage says, in that order; LF's inheritance does
-not become Python's. What a class contains is added in ``build()``, because arguments
-and widths may depend on parameters of each instance.
+A reactor class has the members of its whole lineage, in that order; LF's inheritance
+does not become Python's. Contained reactors are added in ``build()``, because arguments
+and widths may depend on the parameters of each instance.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 
 class LfReactor(Reactor):
-    """A reactor that was written in LF. Bodies get ``self`` from it, see ``selves``."""
+    """Base class of lowered classes. The ``self`` of bodies is a ``Self`` object."""
 
     __lf__: LoweredClass
 
     def __lf_self__(self) -> Self:
-        """Return the object that bodies call self, with its state."""
+        """Return the ``self`` of the bodies, with its state."""
         content = self.__dict__
         me: Self | None = content.get("__lf_me__")
         if me is None:
@@ -47,20 +47,20 @@ class LfReactor(Reactor):
         return body.bind(self) if isinstance(body, Body) else (body, self)
 
     def setup(self) -> None:
-        """Make the state, before time starts."""
+        """Initialise the state, before the first tag."""
         self.__lf__.lf.begin(self)
         self.__lf_self__()
 
     def teardown(self) -> None:
-        """Let go of the run."""
+        """Unregister from the run."""
         self.__lf__.lf.end(self)
 
     def build(self) -> None:
-        """Add what the class contains, and connect it."""
+        """Add contained reactors and connections."""
         self.__lf__.composition.build(self)
 
     def __setattr__(self, name: str, value: object) -> None:
-        """Set an element's view, or state: an LF name may be that of a property."""
+        """Set a state variable or an element, even if it is named like a property."""
         me = self.__dict__.get("__lf_me__")
         if me is not None and name in self.__lf__.state.names:
             setattr(me, name, value)
@@ -68,24 +68,24 @@ class LfReactor(Reactor):
             self.__dict__[name] = value
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401
-        """Return state and methods, for Python code that extends the class."""
+        """Return a state variable or method, for subclasses in Python."""
         me = self.__dict__.get("__lf_me__")
         if me is None or name.startswith("__"):
             raise AttributeError(name, name=name, obj=self)
         return getattr(me, name)
 
 
-LfReactor._freezes = False  # in LF what is sent stays as it is
+LfReactor._freezes = False  # LF does not freeze sent values
 
 
 class Lowering:
-    """Makes reactor classes of a linked's classes, each once.
+    """Makes the reactor classes of a linked program, each once.
 
     Args:
-        compiler: Makes functions of code; None: no code is executed, and what it
-            would say is not known.
-        lf: What bodies call ``lf``.
-        tracepoints: Where trace points of bodies go.
+        compiler: Compiles code blocks; None if no code may be executed, so that values
+            from code are unknown.
+        lf: The ``lf`` of bodies.
+        tracepoints: Receives the trace points of bodies.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class Lowering:
         self._made: dict[ClassUnit, type[LfReactor]] = {}
 
     def reactor_class(self, unit: ClassUnit) -> type[LfReactor]:
-        """Return the reactor class of a class that has been checked."""
+        """Return the reactor class of a class without errors."""
         cls = self._made.get(unit)
         if cls is None:
             lowered = LoweredClass(unit, self)
@@ -117,7 +117,7 @@ class Lowering:
 
 
 class LoweredClass:
-    """One class, seen from its reactor class."""
+    """The helpers of one lowered class."""
 
     def __init__(self, unit: ClassUnit, lowering: Lowering) -> None:
         self.lf = lowering.lf

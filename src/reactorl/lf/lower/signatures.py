@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a signature shows to a body: each name, and what finds it in an instance."""
+"""Signatures: the arguments of a body, and how to get them from an instance."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def body_of(
     code: syntax.Code | None,
     title: str,
 ) -> Callable[[Any], object]:
-    """Return what runs when a reaction, a handler or a watchdog does."""
+    """Return the body of a reaction, a handler or a watchdog."""
     if code is None or info.compiler is None:
         return lambda instance: None
     source = part.owner.file.source
@@ -41,7 +41,7 @@ def body_of(
 def _getters(
     info: ClassInfo, member: syntax.Reaction | syntax.Watchdog, indexed: frozenset[str]
 ) -> dict[str, Callable[[Reactor], object]]:
-    """Return, for each name that a body sees, what finds it in an instance."""
+    """Return, for each argument of a body, the function that gets it."""
     refs: list[syntax.Ref | syntax.ModeChange | syntax.Builtin] = [*member.effects]
     if isinstance(member, syntax.Reaction):
         refs = [*(member.triggers or ()), *member.sources, *refs]
@@ -77,7 +77,7 @@ def _getters(
 
 
 def _needs_full_ports(code: syntax.Code, source: Source) -> frozenset[str]:
-    """Return plain names that a body indexes; ``*`` if it asks when values came."""
+    """Return the names that a body indexes; ``*`` if it uses ``FULL_ABILITIES``."""
     text = code.text
     found = {"*"} if any(word in text for word in bodies.FULL_ABILITIES) else set()
     if "[" in text:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""State of a class's instances, and the objects that hold it: what bodies call self."""
+"""State of instances: creates and initialises the ``self`` of bodies."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class InstanceState:
-    """Makes the selves of a class and gives them their state."""
+    """Creates and initialises the ``self`` objects of a class."""
 
     def __init__(self, info: ClassInfo, tracepoints: Tracepoints) -> None:
         self._info = info
@@ -41,7 +41,7 @@ class InstanceState:
             content = instance.__dict__
             me = instance.__lf_self__()
             given: set[str] = content.setdefault("__lf_given__", set())
-            if name in given:  # the mode is entered by reset
+            if name in given:  # the mode is entered by a reset transition
                 setattr(me, name, self._initial(part, member, me))
             given.add(name)
             return getattr(me, name)
@@ -59,7 +59,7 @@ class InstanceState:
         )
 
     def new_self(self, instance: Reactor) -> Self:
-        """Return a new self with the parameters of an instance, and no state."""
+        """Return a new ``self`` with the parameters of an instance, without state."""
         if self._self_class is None:
             self._self_class = self._make_self_class()
         me = self._self_class.__new__(self._self_class)
@@ -74,7 +74,7 @@ class InstanceState:
         return me
 
     def initialise(self, me: Self) -> None:
-        """Give a new self its state, in textual order."""
+        """Initialise the state variables in textual order."""
         for part, member in self._states:
             setattr(me, member.name.text, self._initial(part, member, me))
 
@@ -96,7 +96,7 @@ class InstanceState:
 
 
 class _ParamsOf(dict[str, Any]):
-    """Parameters by name, as ``self`` has them."""
+    """Parameters by name, read from ``self``."""
 
     def __init__(self, me: Self) -> None:
         super().__init__()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What expressions are worth: parameters, state, arguments, widths and times."""
+"""Values of expressions: parameters, state, arguments, widths and times."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 class NotKnownError(ProgramError):
-    """A structure depends on Python code, which is not executed here."""
+    """The structure depends on Python code, which ``check`` does not execute."""
 
     def __init__(self) -> None:
-        super().__init__("a structure depends on code that is not executed")
+        super().__init__("the structure depends on code that is not executed")
         self.args = ()
 
 
@@ -34,10 +34,10 @@ class _Unknown:
 
 
 PREFIX = "parameter "
-"""Before the name of a parameter that shares it with a port or another element."""
+"""Prefix of the key of a parameter that has the name of another element."""
 
 UNKNOWN: Any = _Unknown()
-"""What code is worth where nothing may be executed."""
+"""The value of code that is not executed."""
 
 
 def value_of(
@@ -45,17 +45,17 @@ def value_of(
     params: Mapping[str, Any],
     run: Callable[[syntax.Code], Any],
 ) -> Any:  # noqa: ANN401
-    """Return what an expression is worth.
+    """Return the value of an expression.
 
     Args:
         expr: The expression.
-        params: The parameters that it may name.
-        run: Says what a code block is worth.
+        params: The parameters that it can refer to.
+        run: Returns the value of a code block.
     """
     match expr:
         case syntax.String() | syntax.Char():
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # escapes that Python does not know
+                warnings.simplefilter("ignore")  # invalid escape sequences
                 return ast.literal_eval(expr.text)
         case syntax.Number():
             return _number(expr.text)
@@ -85,12 +85,12 @@ def _number(text: str) -> int | float:
 
 
 def is_constant(expr: syntax.Expr) -> bool:
-    """Return whether an expression gives the same immutable value every time."""
+    """Return whether an expression always has the same immutable value."""
     return not isinstance(expr, syntax.Code | syntax.List)
 
 
 class TimeParam(Expr):
-    """A parameter where a time is needed; known once per instance."""
+    """A parameter used as a time, evaluated for each instance."""
 
     __slots__ = ("_name",)
 
@@ -102,13 +102,15 @@ class TimeParam(Expr):
 
         Raises:
             NotKnownError: It comes from code that was not executed.
-            TypeError: It is no time.
+            TypeError: It is not a time.
         """
         value = param_value(params, self._name)
         if value is UNKNOWN:
             raise NotKnownError
         if isinstance(value, bool) or not isinstance(value, int | timedelta):
-            msg = f"parameter '{self._name}' is {value!r}, not a time such as 10 ms"
+            msg = (
+                f"parameter '{self._name}' must be a time such as 10 ms, got {value!r}"
+            )
             raise TypeError(msg)
         return value
 
@@ -117,7 +119,7 @@ class TimeParam(Expr):
 
 
 def duration(expr: syntax.Expr | None, default: Any = None) -> Duration:  # noqa: ANN401
-    """Return a time, or what stands for it until the parameters are known."""
+    """Return a time, or an expression that is evaluated for each instance."""
     match expr:
         case syntax.Time():
             return nanoseconds_of(expr)
@@ -130,10 +132,10 @@ def duration(expr: syntax.Expr | None, default: Any = None) -> Duration:  # noqa
 
 
 def width(declared: syntax.Width) -> Callable[[Reactor], int]:
-    """Return what tells a width from an instance's parameters.
+    """Return a function that computes a width from an instance's parameters.
 
-    That raises:
-        NotKnownError: A parameter comes from code that was not executed.
+    The function raises ``NotKnownError`` if a parameter comes from code that was not
+    executed.
     """
     fixed = sum(term for term in declared.terms if isinstance(term, int))
     names = [term.text for term in declared.terms if isinstance(term, syntax.Name)]
@@ -145,8 +147,8 @@ def width(declared: syntax.Width) -> Callable[[Reactor], int]:
         total: int = fixed
         for value in values:
             if isinstance(value, bool) or not isinstance(value, int):
-                refused: Any = value  # by elaboration, which says where it is
-                return refused  # type: ignore[no-any-return]
+                rejected: Any = value  # by elaboration, which knows the position
+                return rejected  # type: ignore[no-any-return]
             total += value
         return total
 

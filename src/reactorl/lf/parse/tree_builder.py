@@ -40,14 +40,14 @@ class TreeBuilder(ValueBuilder):
         for part in parts:
             kind = kinds.index(type(part))
             if kind < latest:
-                self.refuse(
+                self.reject(
                     self._head(part.span),
                     f"{words[kind]} must come before {words[latest]}",
                     "A file consists of the target, imports, preambles and reactors, "
                     "in this order.",
                 )
             elif kind == 0 and sorted_[0]:
-                self.refuse(
+                self.reject(
                     self._head(part.span),
                     "a file must have only one target declaration",
                     "",
@@ -125,7 +125,7 @@ class TreeBuilder(ValueBuilder):
         for n, token in enumerate(modifiers):
             before = words[:n]
             if token.text in before or (token.text in kinds and kinds[0] in before):
-                self.refuse(token.span, f"unexpected modifier '{token.text}'", "")
+                self.reject(token.span, f"unexpected modifier '{token.text}'", "")
                 break
         return syntax.Reactor(
             name and name_of(name),
@@ -234,7 +234,7 @@ class TreeBuilder(ValueBuilder):
         """``c = new[2] C(p = 0)``."""
         attributes, name, width, class_name, generics, args, host = parts
         if args is None:
-            self.refuse(
+            self.reject(
                 class_name.span,
                 f"missing parentheses after '{class_name.text}'",
                 f"Write: {name.text} = new {class_name.text}()",
@@ -265,7 +265,7 @@ class TreeBuilder(ValueBuilder):
     def positional(self, span: Span, parts: Children) -> None:
         """Reject an argument without a name."""
         value = messages.shorten(self.text[span.start : span.end])
-        self.refuse(
+        self.reject(
             span,
             "an argument must have the form 'parameter = value'",
             f"Write: parameter = {value}",

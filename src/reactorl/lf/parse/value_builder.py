@@ -44,14 +44,14 @@ class ValueBuilder:
 
     Attributes:
         text: The text of the file.
-        refuse: Called with span, error and remedy for each form that is rejected.
+        reject: Called with span, error and remedy for each form that is rejected.
     """
 
     def __init__(
-        self, source: Source, refuse: Callable[[Span, str, str], None]
+        self, source: Source, reject: Callable[[Span, str, str], None]
     ) -> None:
         self.text = source.text
-        self.refuse = refuse
+        self.reject = reject
 
     def attributes(self, span: Span, parts: Children) -> tuple[syntax.Attribute, ...]:
         """``@a @b``."""
@@ -98,7 +98,7 @@ class ValueBuilder:
         values = tuple(v for v in parts if v is not None)
         inside = messages.shorten(self.text[span.start + 1 : span.end - 1].strip())
         value = inside if len(values) == 1 else f"[{inside}]"
-        self.refuse(
+        self.reject(
             span, "an initial value must be given with '='", f"Write: = {value}"
         )
         return values[0] if len(values) == 1 else syntax.List(values, span=span)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What bodies find without importing it: ``lf``, ``Tag``, ``MSEC`` and so on."""
+"""Names that bodies can use without an import: ``lf``, ``Tag``, ``MSEC`` etc."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from reactorl._decl.reactor import Context, Reactor
 
 NEVER = -(2**64 - 1)
-"""LF's Python package has this value; the literal ``never`` is another one."""
+"""The value of LF's Python package; the literal ``never`` has another value."""
 BILLION = 1_000_000_000
 
 
 class LfTag(Tag):
-    """A tag as LF programs know it."""
+    """A tag with the text form of LF."""
 
     __slots__ = ()
 
@@ -33,7 +33,7 @@ class LfTag(Tag):
 
 
 class Time:
-    """``lf.time``: nanoseconds as ints."""
+    """``lf.time``: times in nanoseconds."""
 
     def __init__(self, lf: Lf) -> None:
         self._lf = lf
@@ -48,11 +48,11 @@ class Time:
         return context.tag().time - context.start_time()
 
     def physical(self) -> int:
-        """Return the wall clock."""
+        """Return the physical time."""
         return self._lf._context().physical_time()
 
     def physical_elapsed(self) -> int:
-        """Return the wall-clock time since the start."""
+        """Return the physical time since the start."""
         context = self._lf._context()
         return context.physical_time() - context.start_time()
 
@@ -62,7 +62,7 @@ class Time:
 
 
 class Lf:
-    """The name ``lf`` of one loaded program; speaks of the run that calls it."""
+    """The ``lf`` of one loaded program; refers to the run that calls it."""
 
     def __init__(
         self, source_directory: Path, package_directory: Path, *, decentralized: bool
@@ -75,15 +75,15 @@ class Lf:
         self._runs: list[Context] = []
         self._federation_id = "Unidentified Federation"
 
-    # -- which run is meant --------------------------------------------------------
+    # -- the current run -----------------------------------------------------------
 
     def begin(self, instance: Reactor) -> None:
-        """Note a reactor of a run that begins."""
+        """Register the run of a reactor."""
         if not any(context is instance._context for context in self._runs):
             self._runs = [*self._runs, instance._context]
 
     def end(self, instance: Reactor) -> None:
-        """Note that the run of a reactor is over."""
+        """Unregister the run of a reactor."""
         self._runs = [run for run in self._runs if run is not instance._context]
 
     def _context(self) -> Context:
@@ -96,10 +96,10 @@ class Lf:
                 return context
         if runs:
             return runs[-1]
-        msg = "the program does not run yet: there is no time"
+        msg = "the program is not running, so there is no time"
         raise RuntimeError(msg)
 
-    # -- what bodies call ----------------------------------------------------------
+    # -- functions for bodies ------------------------------------------------------
 
     def tag(self) -> LfTag:
         """Return the current tag."""
@@ -107,7 +107,7 @@ class Lf:
 
     @staticmethod
     def tag_compare(one: tuple[int, int], other: tuple[int, int]) -> int:
-        """Return -1, 0 or 1: whether a tag is before, at or after another."""
+        """Return -1, 0 or 1 if a tag is before, equal to or after another."""
         return (one > other) - (one < other)
 
     def request_stop(self) -> None:
@@ -115,7 +115,7 @@ class Lf:
         self._context().request_stop()
 
     def stop(self) -> None:
-        """End the calling federate; here all federates are one process, so all end."""
+        """End the calling federate; all federates run in one process, so all end."""
         self._context().request_stop()
 
     def tag_start_effective(self) -> LfTag:
@@ -128,17 +128,17 @@ class Lf:
 
     def get_fed_maxwait(self) -> int:
         """Return how long a federate waits for inputs, in nanoseconds."""
-        self._refuse_unless_decentralized("get_fed_maxwait")
+        self._require_decentralized("get_fed_maxwait")
         return self._maxwait
 
     def set_fed_maxwait(self, maxwait: int) -> None:
-        """Change how long a federate waits for inputs; here nothing is ever late."""
-        self._refuse_unless_decentralized("set_fed_maxwait")
+        """Set how long a federate waits for inputs; it has no effect in one process."""
+        self._require_decentralized("set_fed_maxwait")
         self._maxwait = int(maxwait)
 
-    def _refuse_unless_decentralized(self, name: str) -> None:
+    def _require_decentralized(self, name: str) -> None:
         if not self._decentralized:
-            msg = f"{name}() is for federations with decentralized coordination"
+            msg = f"{name}() requires decentralized coordination of a federation"
             raise RuntimeError(msg)
 
     def source_directory(self) -> str:
@@ -170,7 +170,7 @@ _HELPERS = {
 
 
 def visible_names(lf: Lf) -> dict[str, Any]:
-    """Return all names that code blocks find without an import."""
+    """Return all names that code blocks can use without an import."""
     names: dict[str, Any] = {
         "lf": lf,
         "request_stop": lf.request_stop,

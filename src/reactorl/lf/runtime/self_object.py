@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``self`` as bodies see it: parameters, state, methods, names of the preambles.
+"""The ``self`` of bodies: parameters, state, methods and names of preambles.
 
-It is not the reactor object. An LF program may call its state ``name``, ``tag`` or
-``connect``; nothing that the runtime needs is in the way here.
+It is not the reactor object, because an LF program may name its state ``name``, ``tag``
+or ``connect``, which are attributes of ``Reactor``.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from reactorl.lf.runtime.tracepoints import Tracepoints
 
 
-class _Lent:
-    """What the reactor lends where the program has no such name itself.
+class _FromReactor:
+    """An attribute of the reactor, unless the program declares the name itself.
 
-    Not in ``__getattr__``, which would make every access to state slower.
+    A descriptor, because ``__getattr__`` would make every access to state slower.
     """
 
     def __init__(self, name: str) -> None:
@@ -33,22 +33,22 @@ class _Lent:
 
 
 class Self:
-    """The base of all; a subclass per reactor class has its methods and preambles."""
+    """Base class; each reactor class has a subclass with its methods and preambles."""
 
     bank_index = 0
-    random = _Lent("random")
-    np_random = _Lent("np_random")
-    seed = _Lent("seed")
+    random = _FromReactor("random")
+    np_random = _FromReactor("np_random")
+    seed = _FromReactor("seed")
     __lf_reactor__: Reactor
     __lf_tracepoints__: Tracepoints
 
     def check_deadline(self, invoke_handler: bool = True) -> bool:  # noqa: FBT001, FBT002
-        """Return whether the running reaction is late; its handler runs first."""
+        """Return whether the reaction missed its deadline; its handler runs first."""
         context = self.__lf_reactor__._context
         return context.check_deadline(invoke_handler)
 
     def update_deadline(self, deadline: int) -> None:
-        """Change the running reaction's deadline, for later checks and later tags."""
+        """Change the running reaction's deadline, for later checks and tags."""
         self.__lf_reactor__._context.update_deadline(deadline)
 
     def register_user_trace_event(self, description: str) -> int:
@@ -56,11 +56,11 @@ class Self:
         return self.__lf_tracepoints__.register(self.__lf_reactor__, description)
 
     def tracepoint_user_event(self, handle: int) -> None:
-        """Note that something happened, at the current tag."""
+        """Record an event at the current tag."""
         self.__lf_tracepoints__.note(self.__lf_reactor__, handle, None)
 
     def tracepoint_user_value(self, handle: int, value: int) -> None:
-        """Note a number, at the current tag."""
+        """Record a value at the current tag."""
         self.__lf_tracepoints__.note(self.__lf_reactor__, handle, value)
 
 
@@ -70,9 +70,9 @@ def self_class(
     """Return the class of ``self`` for one reactor class.
 
     Args:
-        name: Of the reactor class.
-        params: Its parameters; read-only.
-        names: What preambles and methods define.
+        name: The name of the reactor class.
+        params: Its parameters, which become read-only attributes.
+        names: The names that preambles and methods define.
     """
     content = dict(names)
     for param in params:
@@ -82,7 +82,7 @@ def self_class(
 
 
 def give_params(me: Self, params: Mapping[str, Any], bank_index: int | None) -> None:
-    """Put the parameters where ``self`` finds them."""
+    """Set the parameters of a ``self``."""
     for key, value in params.items():
         give(me, f"__lf_{key.removeprefix(PREFIX)}", value)
     if bank_index is not None and "bank_index" not in params:
@@ -90,5 +90,5 @@ def give_params(me: Self, params: Mapping[str, Any], bank_index: int | None) -> 
 
 
 give = object.__setattr__
-"""Sets an attribute whatever the program makes of it. Never through ``__dict__``: from
-then on free-threaded CPython would look up all attributes the slow way."""
+"""Sets an attribute even if the program overrides ``__setattr__``. Not through
+``__dict__``: after that, free-threaded CPython looks up all attributes the slow way."""

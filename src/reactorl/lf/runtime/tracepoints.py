@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trace points of users: what bodies note beside what the runtime traces itself."""
+"""User trace points: events that bodies record beside the runtime's own trace."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Tracepoints:
-    """The points of one run, in the order of tags and reactors, whoever came first."""
+    """The trace points of one run, ordered by tag and reactor for any schedule."""
 
     def __init__(self) -> None:
         self.enabled = False
@@ -24,7 +24,7 @@ class Tracepoints:
         self._notes: list[tuple[int, int, int, int, str, str, int | None]] = []
 
     def register(self, reactor: Reactor, description: str) -> int:
-        """Return a handle, which counts from 1 in each reactor; 0 if not tracing."""
+        """Return a handle, numbered from 1 in each reactor; 0 if not tracing."""
         if not self.enabled:
             return 0
         identity = reactor._node.id
@@ -35,7 +35,7 @@ class Tracepoints:
         return handle
 
     def note(self, reactor: Reactor, handle: int, value: int | None) -> None:
-        """Note a point at the current tag.
+        """Record a trace point at the current tag.
 
         Raises:
             ValueError: The reactor has not registered that handle.
@@ -45,19 +45,19 @@ class Tracepoints:
         node, context = reactor._node, reactor._context
         text = self._descriptions.get((node.id, handle))
         if text is None:
-            msg = f"{node.path} has not registered trace event {handle}"
+            msg = f"trace event {handle} is not registered by {node.path}"
             raise ValueError(msg)
         tag = context.tag()
         elapsed = tag.time - context.start_time()
         with self._lock:
-            # A reactor's reactions never overlap, so its own notes keep their order.
+            # A reactor's reactions never overlap, so its records keep their order.
             n = len(self._notes)
             self._notes.append(
                 (elapsed, tag.microstep, node.id, n, node.path, text, value)
             )
 
     def lines(self) -> list[str]:
-        """Return the points as lines of JSON, the same for any number of workers."""
+        """Return the trace points as JSON lines, identical for any workers."""
         return [
             json.dumps(
                 {
@@ -74,6 +74,6 @@ class Tracepoints:
         ]
 
     def save(self, path: Path) -> None:
-        """Write the points beside a trace; nothing if there are none."""
+        """Write the trace points to a file; without trace points, no file."""
         if self._notes:
             path.write_text("".join(f"{line}\n" for line in self.lines()), "utf-8")
