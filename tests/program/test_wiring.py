@@ -407,7 +407,7 @@ def test_only_own_ports_and_direct_children_are_in_reach() -> None:
         )
     with pytest.raises(WiringError, match="must be ports"):
         built(lambda self: self.connect(3, self.b.inp), b=Node())
-    with pytest.raises(WiringError, match="only a multiport of a bank"):
+    with pytest.raises(WiringError, match="must be a multiport of a bank"):
         built(lambda self: interleaved(self.b.inp), b=Wide())
 
 
