@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 FEW, MANY = "10000", "100000"
 KIB = 1024
+LARGE, EACH = 100_000, 6 * KIB
+"""From this size on memory matters, with this many bytes for each reactor."""
 OURS = ("ours-1", "ours", "plain")
 
 
@@ -31,6 +33,7 @@ def _case(
         {"size": size},
         efforts=efforts,
         engines=runtime.on_both(*OURS),
+        needs=size * EACH if size >= LARGE else 0,
         group="sizes",
     )
 
