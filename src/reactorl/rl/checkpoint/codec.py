@@ -118,10 +118,10 @@ def dtype_of(text: str) -> Any:  # noqa: ANN401
     """Return a type of NumPy by its short name.
 
     Raises:
-        ValueError: It is no type of plain values.
+        ValueError: It is not a type of plain values.
     """
     dtype = np.dtype(text)
     if dtype.kind not in KINDS:
-        msg = f"{text!r} is no type of plain values"
+        msg = f"{text!r} is not a type of plain values"
         raise ValueError(msg)
     return dtype

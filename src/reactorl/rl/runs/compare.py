@@ -66,13 +66,13 @@ def _numbers(a: RunDirectory, b: RunDirectory) -> str | None:
             continue
         if mine is None or other is None:
             ended, more = ("A", "B") if mine is None else ("B", "A")
-            went_on = (mine or other)[0]
+            next_step = (mine or other)[0]
             return (
-                f"the trainings part after step {last}: {ended} has no more numbers, "
-                f"{more} goes on with step {went_on}"
+                f"the training runs diverge after step {last}: {ended} has no more "
+                f"metrics, {more} continues with step {next_step}"
             )
         step = min(mine[0], other[0])
-        where = f"the trainings part at step {step}"
+        where = f"the training runs diverge at step {step}"
         if mine[:2] == other[:2]:
             return f"{where}: {mine[1]} is {mine[2]} in A, {other[2]} in B"
         return (
