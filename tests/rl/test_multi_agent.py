@@ -278,7 +278,7 @@ def test_what_does_not_fit_together_is_refused_at_once(
 
 
 def test_observations_that_are_no_numbers_are_refused() -> None:
-    with pytest.raises(FlowError, match=r"are no numbers\. Put a wrapper"):
+    with pytest.raises(FlowError, match=r"must be numeric, got Text.*Use a wrapper"):
         MatchRun(replace(PLAIN, env=Wordy))
 
 

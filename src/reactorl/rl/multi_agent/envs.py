@@ -301,7 +301,7 @@ class AgentsEnvs:
             present = [k for k, env in enumerate(envs) if agent in env.rows]
             if present:
                 rows = np.stack([envs[k].rows[agent] for k in present])
-                actions = self._algorithm.act_best(known, rows)
+                actions = self._algorithm.act_greedy(known, rows)
                 for k, action in zip(present, actions, strict=True):
                     chosen[k][agent] = action
         return chosen

@@ -38,9 +38,13 @@ from reactorl import (
     startup,
 )
 from reactorl.rl._public import public
-from reactorl.rl.checkpoint.registry import Records, random_state, set_random_state
+from reactorl.rl.checkpoint.registry import (
+    StateRegistry,
+    random_state,
+    set_random_state,
+)
 from reactorl.rl.flow.algorithm import FlowError
-from reactorl.rl.flow.run import Driven, RunOptions
+from reactorl.rl.flow.run import DrivenRun, RunOptions
 from reactorl.rl.multi_agent.env_reactor import Late, World, WorldPlan
 from reactorl.rl.multi_agent.envs import Played, cast_of, parallel_shards
 
@@ -66,7 +70,7 @@ class PlayerPlan:
     num_envs: int
     fallback: Any
     """What it does if there is no time left."""
-    records: Records
+    registry: StateRegistry
 
 
 class Agent(Reactor):
@@ -85,7 +89,7 @@ class Agent(Reactor):
     @reaction(startup)
     def begin(self) -> None:
         """Take up what was saved."""
-        saved = self.plan.records.enter(self.name, self)
+        saved = self.plan.registry.enter(self.name, self)
         if saved is not None:
             set_random_state(self.np_random, saved["random"])
 
@@ -222,10 +226,10 @@ class Match:
                 msg = f"the fallback of {agent!r} is {action!r}, not one of {space}"
                 raise FlowError(msg, "Choose an action that it can do.")
 
-    def main(self, records: Records | None = None, first: int = 1) -> Reactor:
+    def main(self, registry: StateRegistry | None = None, first: int = 1) -> Reactor:
         """Return the main reactor; an ordinary one, to be driven or contained."""
         self.check()
-        return Table(match=self, records=records or Records(), first=first)
+        return Table(match=self, registry=registry or StateRegistry(), first=first)
 
     def play(
         self,
@@ -283,7 +287,7 @@ class Table(Reactor):
     played = MultiOutput[Played](lambda self: self.match.num_envs)
 
     match: Match = param()
-    records: Records = param()
+    registry: StateRegistry = param()
     first: int = param(1)
 
     def build(self) -> None:
@@ -291,7 +295,7 @@ class Table(Reactor):
         match = self.match
         clock = self.add("clock", Turns, period=match.period, first=self.first)
         plan = WorldPlan(
-            parallel_shards(match.env), match.cast, match.seed, self.records
+            parallel_shards(match.env), match.cast, match.seed, self.registry
         )
         world = self.add_bank("world", World(plan=plan), width=match.num_envs)
         plans = [
@@ -299,7 +303,7 @@ class Table(Reactor):
                 match.policies[agent],
                 match.num_envs,
                 (match.fallback or {}).get(agent),
-                self.records,
+                self.registry,
             )
             for agent in match.cast
         ]
@@ -334,7 +338,7 @@ class Hall(Reactor):
     def build(self) -> None:
         """Add a table, and somebody who writes down what happens there."""
         table: Any = self.add(
-            "table", Table, match=self.match, records=Records(), first=1
+            "table", Table, match=self.match, registry=StateRegistry(), first=1
         )
         scribe = self.add("scribe", Scribe, notes=self.notes, turns=self.turns)
         self.connect(table.played, scribe.played)
@@ -356,7 +360,7 @@ class Scribe(Reactor):
 
 
 @public
-class MatchRun(Driven[tuple[Played, ...]]):
+class MatchRun(DrivenRun[tuple[Played, ...]]):
     """A match under way, turn by turn; a context manager.
 
     With a deadline, turns begin in real time, and what comes of them depends on it.

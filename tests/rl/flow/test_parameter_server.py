@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A parameter server gives what a loop over its learners would have given."""
+"""A parameter server equals a loop over its learners."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import jax
@@ -12,92 +12,35 @@ import numpy as np
 import optax
 import pytest
 
-from reactorl.rl.algorithms.dqn import DQN
-from reactorl.rl.algorithms.q_learning import QLearning
-from reactorl.rl.flow.algorithm import FlowError
-from reactorl.rl.flow.flow import Flow, Round, Run
+from reactorl.rl import DQN, FlowError, QLearning
 from reactorl.rl.flow.parameter_server import GradientLearner, mean_of
-from reactorl.rl.flow.replay import ReplayConfig
+from tests.rl.contract.tasks import DQN_TASK
+from tests.rl.trained import bits, trained, tuned
 
-ONE = Flow(
-    "CartPole-v1",
-    DQN(hidden=(16,), target_every=3),
-    num_envs=8,
-    rollouts=4,
-    steps=6,
-    rounds=8,
-    replay=ReplayConfig(capacity=500, batch_size=8, starts_at=60),
-    evaluate_every=3,
-    evaluation_episodes=4,
-)
+ONE = tuned(DQN_TASK, train_frequency=48, target_network_frequency=144, anneal_lr=False)
 TWO = replace(ONE, learners=2)
-FLOWS = {
-    "2 learners": TWO,
-    "3 learners, prioritised, lag 2": replace(
-        ONE, learners=3, lag=2, replay=replace(ONE.replay, priority=0.6)
-    ),
-}
-
-
-def bits(weights: Any) -> bytes:
-    return b"".join(layer[k].tobytes() for layer in weights for k in ("w", "b"))
-
-
-def trained(flow: Flow, **options: Any) -> tuple[bytes, list[Round]]:
-    with Run(flow, **options) as run:
-        rounds = list(run.rounds())
-        return bits(run.weights), rounds
-
-
-@pytest.fixture(scope="module", params=FLOWS)
-def expected(request: pytest.FixtureRequest) -> tuple[Flow, bytes, list[Round]]:
-    flow = FLOWS[request.param]
-    return flow, *trained(flow, workers=1)
-
-
-@pytest.mark.parametrize("options", [{"workers": 2}, {"workers": 4, "trace": True}])
-def test_weights_are_the_same_bits_for_any_number_of_workers(
-    options: Any, expected: tuple[Flow, bytes, list[Round]]
-) -> None:
-    flow, weights, rounds = expected
-    assert trained(flow, **options) == (weights, rounds)
-
-
-@pytest.mark.parametrize("stop", [1, 4, 7])
-def test_a_run_that_stopped_ends_with_the_same_bits(
-    stop: int, expected: tuple[Flow, bytes, list[Round]]
-) -> None:
-    flow, weights, rounds = expected
-    with Run(flow, workers=2) as run:
-        first = [run.step() for _ in range(stop)]
-        saved = run.save()
-    with Run(flow, workers=1, saved=saved) as run:
-        rest = list(run.rounds())
-        assert bits(run.weights) == weights
-    assert first + rest == rounds
 
 
 @pytest.mark.parametrize(
     "change",
-    [{}, {"lag": 1}, {"replay": replace(ONE.replay, priority=0.6)}],
+    [{}, {"lag": 1}, {"priority": 0.6}],
     ids=["synchronous", "lag 1", "prioritised"],
 )
-def test_one_learner_with_a_server_learns_what_one_without_learns(
+def test_one_learner_with_a_server_equals_one_without(
     change: dict[str, Any],
 ) -> None:
-    flow = replace(ONE, **change)
-    with Run(flow) as alone, Run(replace(flow, learners=1)) as served:
-        for _ in range(flow.rounds):
+    flow = tuned(ONE, **change)
+    with flow.start() as alone, replace(flow, learners=1).start() as served:
+        for _ in range(flow.iterations):
             ours, theirs = served.step(), alone.step()
             assert ours.episodes == theirs.episodes
             assert ours.metrics == theirs.metrics
         assert bits(served.weights) == bits(alone.weights)
-        assert (
-            int(served.state.updates) == 7 - flow.lag
-        )  # the first round has too few steps
+        # The first iteration has too few steps.
+        assert int(served.state.updates) == 7 - flow.algorithm.lag
 
 
-def test_two_learners_learn_what_a_loop_that_takes_the_mean_learns() -> None:
+def test_two_learners_equal_a_loop_that_averages_gradients() -> None:
     batches: list[Any] = []
 
     class Noting(DQN):
@@ -105,13 +48,14 @@ def test_two_learners_learn_what_a_loop_that_takes_the_mean_learns() -> None:
             batches.append(batch)
             return super().gradients(state, batch)
 
-    algorithm = Noting(hidden=(16,), target_every=3)
-    with Run(replace(TWO, algorithm=algorithm), workers=1) as run:
-        list(run.rounds())
+    values = {f.name: getattr(TWO.algorithm, f.name) for f in fields(DQN)}
+    algorithm = Noting(**values)
+    with replace(TWO, algorithm=algorithm).start(workers=1) as run:
+        list(run.iterations())
         found = run.state
 
     # A loop with nothing of ours but the loss and the weights to begin with.
-    params = target = algorithm.begin(TWO.spaces, TWO.seed).params
+    params = target = algorithm.init(TWO.spaces, TWO.seed).params
     adam = optax.adam(algorithm.learning_rate)
     memory = adam.init(params)
     gradient = jax.jit(jax.grad(lambda p, t, b: algorithm.loss(p, t, b)[0]))
@@ -133,7 +77,7 @@ def test_two_learners_learn_what_a_loop_that_takes_the_mean_learns() -> None:
                     "actions": batch["actions"],
                     "rewards": batch["rewards"].astype(np.float32),
                     "next_observations": batch["next_observations"],
-                    "goes_on": 1 - batch["terminations"].astype(np.float32),
+                    "non_terminal": 1 - batch["terminations"].astype(np.float32),
                     "importance": np.ones(8, np.float32),
                 },
             )
@@ -151,10 +95,10 @@ def test_two_learners_learn_what_a_loop_that_takes_the_mean_learns() -> None:
 
 def test_gradients_and_the_step_equal_hand_computed_numbers() -> None:
     """The network of the test of DQN's update: one layer, two actions."""
-    algorithm = DQN(hidden=(), learning_rate=0.1, gamma=0.5, target_every=2)
+    algorithm = DQN(hidden=(), learning_rate=0.1, gamma=0.5, anneal_lr=False)
     w = np.array([[1.0, 2.0], [0.5, -1.0]], np.float32)
     layers = [{"w": w, "b": np.zeros(2, np.float32)}]
-    state = algorithm.begin(ONE.spaces, seed=1)._replace(params=layers, target=layers)
+    state = algorithm.init(ONE.spaces, seed=1)._replace(params=layers, target=layers)
     state = state._replace(optimiser=algorithm._optimiser.init(layers))
     batch = {
         "observations": np.array([[1.0, 0.0], [0.0, 1.0]], np.float32),
@@ -198,7 +142,7 @@ def test_means_are_taken_in_the_order_of_learners() -> None:
     assert mean_of([parts[0], parts[2], parts[1]])["w"][0] == np.float32(1) / 3
 
 
-def test_learners_of_a_round_depend_on_nothing_of_each_other() -> None:
+def test_learners_are_independent_within_an_iteration() -> None:
     program = replace(ONE, learners=3).program()
     names = {program.reaction_name(r.id): r.id for r in program.reactions}
     computing = {names[f"main.learner[{k}].compute"] for k in range(3)}
@@ -227,19 +171,18 @@ def test_a_learner_can_be_replaced() -> None:
 @pytest.mark.parametrize(
     ("change", "match"),
     [
-        ({"learners": 0}, "learners is 0. It is 1 or more; None is one without"),
+        ({"learners": 0}, "learners must be at least 1, or None, got 0"),
         (
-            {"algorithm": QLearning(), "env": "FrozenLake-v1", "replay": None},
-            "Q-learning cannot share its updates among several learners. Leave",
+            {"algorithm": QLearning(num_envs=8), "env": "FrozenLake-v1"},
+            "learners must be None for Q-learning, got 2. Its update cannot be split",
         ),
         (
-            {"replay": replace(ONE.replay, updates=3)},
-            "exchange gradients once a round, .* batches for 3 updates. Leave updates",
+            {"algorithm": replace(ONE.algorithm, train_frequency=16)},
+            "updates per iteration must be 1 with learners=2, got 3. For DQN, set "
+            "train_frequency=48",
         ),
     ],
 )
-def test_what_does_not_fit_together_is_refused_at_once(
-    change: dict[str, Any], match: str
-) -> None:
+def test_invalid_numbers_of_learners_raise(change: dict[str, Any], match: str) -> None:
     with pytest.raises(FlowError, match=match):
-        Run(replace(TWO, **change))
+        replace(TWO, **change)

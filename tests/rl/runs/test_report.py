@@ -17,10 +17,9 @@ import pytest
 from reactorl import ReactorlError, elaborate
 from reactorl.cli.main import main
 from reactorl.diagram import scene
+from reactorl.rl import FlowRun, Iteration, RunDirectory
 from reactorl.rl.checkpoint.fingerprint import weights_digest
-from reactorl.rl.flow.flow import Round, Run
 from reactorl.rl.runs import revision
-from reactorl.rl.runs.directory import RunDirectory
 from reactorl.rl.runs.report import Outcome, report, write_report
 from tests.dashboard.hostile import ALL, TEXTS, Evil, assert_harmless
 
@@ -62,7 +61,7 @@ def hostile_run(path: Path) -> tuple[RunDirectory, Outcome]:
         total=100,
         seconds=2.9,
         digest=TEXTS[1],
-        scores=[1.0],
+        returns=[1.0],
         resume=list(TEXTS),
         machine=[(text, text) for text in TEXTS],
     )
@@ -143,21 +142,21 @@ def test_a_training_leaves_one_and_names_it(
         "Steps per second", "td loss", "q values", "learning rate", "episodic length",
     ]  # fmt: skip
     drawn = browser_page.locator(".reactorl-title").all_text_contents()
-    assert {"mainTraining", "replay", "learner"} <= set(drawn)
+    assert {"mainTrainingLoop", "replay", "learner"} <= set(drawn)
 
 
 def test_it_is_there_after_ctrl_c_and_up_to_date_after_going_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    step = Run.step
+    step = FlowRun.step
 
-    def stepped(self: Run) -> Round:
+    def stepped(self: FlowRun) -> Iteration:
         if self.done + 1 == 4:
             os.kill(os.getpid(), signal.SIGINT)
         return step(self)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Run, "step", stepped)
+        patch.setattr(FlowRun, "step", stepped)
         assert main(["train", "dqn", *SMALL, f"--runs-dir={tmp_path / 'a'}"]) == 130
     (run,) = (tmp_path / "a").iterdir()
     stopped = (run / "report.html").read_text()
@@ -182,10 +181,10 @@ def test_it_is_there_after_ctrl_c_and_up_to_date_after_going_on(
 def test_a_training_that_fails_has_a_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(_: Run) -> None:
+    def fail(_: FlowRun) -> None:
         raise ReactorlError(TEXTS[0])
 
-    monkeypatch.setattr(Run, "step", fail)
+    monkeypatch.setattr(FlowRun, "step", fail)
     assert main(["train", "dqn", *SMALL, f"--runs-dir={tmp_path}"]) == 1
     (run,) = tmp_path.iterdir()
     assert 'data-phase="failed"' in (run / "report.html").read_text()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``--dashboard``: a live page of a run, served while it lasts."""
+"""Serve the dashboard of a run as long as it lasts."""
 
 from __future__ import annotations
 
@@ -7,42 +7,42 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from reactorl.dashboard.echo import copy_lines
+from reactorl.dashboard.feed import Feed
+from reactorl.dashboard.view import Dashboard
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from reactorl import Program
-    from reactorl.dashboard import Dashboard
 
 
 @contextmanager
-def shown(
+def served(
     program: Program,
     *,
     title: str,
     facts: Sequence[tuple[str, str]] = (),
     steps: int | None = None,
-    hears: Sequence[str] = ("stdout", "stderr"),
+    streams: Sequence[str] = ("stdout", "stderr"),
 ) -> Iterator[Dashboard | None]:
-    """Serve a page for a run and print its link; yields the dashboard.
+    """Serve the dashboard of a run, and print its link; yields the dashboard.
 
-    If the page cannot be served, a note is printed, it yields None, and the run
-    continues without it.
+    If no server can be started, prints a note and yields None: the run goes on.
 
     Args:
-        program: The program.
+        program: The program that will run.
         title: Title of the page.
         facts: Names and values below the title.
-        steps: Number of timesteps of a training.
-        hears: The streams whose lines are shown in the log.
+        steps: Total number of steps of a training.
+        streams: The streams whose lines are shown in the log.
     """
-    from reactorl.dashboard import Dashboard, Feed, copy_lines
-
     try:
         dashboard = Dashboard(
             program,
             title=title,
             facts=facts,
-            depth=None if steps is None else 1,  # a training: its top level only
+            depth=None if steps is None else 1,
             feed=Feed(steps),
         )
     except OSError as error:
@@ -53,7 +53,7 @@ def shown(
         return
     link = f"reactorl: dashboard at {dashboard.link}"
     print(link, file=sys.stderr, flush=True)
-    with dashboard, copy_lines(dashboard.feed.note, *hears):
+    with dashboard, copy_lines(dashboard.feed.note, *streams):
         try:
             yield dashboard
         except Exception as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Independent PPO: what a loop over its agents learns, the same bits everywhere."""
+"""IPPO: equal to a loop over its agents, and its arithmetic by hand."""
 
 from __future__ import annotations
 
@@ -7,101 +7,51 @@ from dataclasses import replace
 from typing import Any
 
 import gymnasium as gym
-import jax
 import numpy as np
 import pytest
 from pettingzoo import ParallelEnv
 
-from reactorl.rl.algorithms.ippo import IPPO, IPPORun, side_by_side
-from reactorl.rl.algorithms.ppo import PPO
-from reactorl.rl.flow.algorithm import FlowError
-from tests.rl.games import Auction
+from reactorl.rl import IPPO, FlowError
+from reactorl.rl.flow.multi_agent import stack
+from tests.rl.contract.tasks import IPPO_TASK, TASKS
 from tests.rl.meeting import Meeting
+from tests.rl.trained import bits, lasting, trained
+
+EARLY = TASKS["ippo"]["agents that leave early"]
 
 
-class Alike(Auction):
-    """Everybody has the same actions: what is compiled for one serves all."""
-
-    def action_space(self, agent: str) -> Any:
-        return self._actions["bidder_0"]
-
-
-SMALL = PPO(hidden=(8,), num_minibatches=2, update_epochs=2)
-MEETING = IPPO(Meeting, SMALL, num_envs=3, steps=6, rounds=5)
-TASKS = {
-    "all to the end": MEETING,
-    "some leave early": replace(MEETING, env=Alike),
-}
-
-
-def bits(tree: Any) -> bytes:
-    return b"".join(np.asarray(leaf).tobytes() for leaf in jax.tree.leaves(tree))
-
-
-def trained(task: IPPO, **options: Any) -> Any:
-    with IPPORun(task, **options) as run:
-        rounds = list(run.rounds())
-        return bits(run.weights), rounds
-
-
-@pytest.fixture(scope="module", params=TASKS)
-def expected(request: pytest.FixtureRequest) -> Any:
-    task = TASKS[request.param]
-    return task, *trained(task, workers=1)
-
-
-@pytest.mark.parametrize("options", [{"workers": 2}, {"workers": 4, "trace": True}])
-def test_weights_are_the_same_bits_for_any_number_of_workers(
-    options: Any, expected: Any
-) -> None:
-    task, weights, rounds = expected
-    assert trained(task, **options) == (weights, rounds)
-
-
-@pytest.mark.parametrize("stop", [1, 3])
-def test_a_run_that_stopped_ends_with_the_same_bits(stop: int, expected: Any) -> None:
-    task, weights, rounds = expected
-    with IPPORun(task, workers=2) as run:
-        first = [run.step() for _ in range(stop)]
-        saved = run.save()
-    with IPPORun(task, workers=1, saved=saved) as run:
-        rest = list(run.rounds())
-        assert bits(run.weights) == weights
-    assert first + rest == rounds
-
-
-def test_the_tasks_differ_as_they_should() -> None:
-    with IPPORun(TASKS["some leave early"], workers=1) as run:
-        learned = [len(round_.by_agent) for round_ in run.rounds()]
+def test_an_agent_learns_when_it_has_enough_transitions() -> None:
+    with EARLY.start(workers=1) as run:
+        learned = [len(iteration.by_agent) for iteration in run.iterations()]
         kept = run.save()["parts"]["main.pupil[0]"]["steps"]
 
     assert min(learned) < 3  # of three agents, not all had made enough steps
     assert sum(learned) > 0
     assert len({len(mine) for mine in kept}) > 1
-    _, rounds = trained(MEETING)
-    assert all(list(r.by_agent) == ["left", "right"] for r in rounds)
-    assert trained(replace(MEETING, seed=2))[0] != trained(MEETING)[0]
+    _, iterations = trained(IPPO_TASK)
+    assert all(list(r.by_agent) == ["left", "right"] for r in iterations)
 
 
-@pytest.mark.parametrize("name", TASKS)
-def test_agents_learn_what_a_loop_over_them_learns(name: str) -> None:
-    task = TASKS[name]
-    with IPPORun(task) as run:
+@pytest.mark.parametrize("name", TASKS["ippo"])
+def test_training_equals_a_loop_over_agents(name: str) -> None:
+    task = TASKS["ippo"][name]
+    with task.start() as run:
         parts = run.save()["parts"]
-        list(run.rounds())
+        list(run.iterations())
         found = run.weights
 
-    algorithm, agents = task.algorithm, list(task.cast)
+    algorithm, agents = task.algorithm, list(task.agent_spaces)
+    steps, num_envs = algorithm.num_steps, algorithm.num_envs
     states, streams, kept = {}, {}, {}
     for k, agent in enumerate(agents):
-        states[agent] = algorithm.begin(task.cast[agent], len(agents) + k)
+        states[agent] = algorithm.init(task.agent_spaces[agent], len(agents) + k)
         streams[agent] = np.random.default_rng()
         streams[agent].bit_generator.state = parts[f"main.pupil[{k}]"]["random"]
-        kept[agent] = [[] for _ in range(task.num_envs)]
-    envs: list[Any] = [task.env() for _ in range(task.num_envs)]
+        kept[agent] = [[] for _ in range(num_envs)]
+    envs: list[Any] = [task.env() for _ in range(num_envs)]
     seen = [env.reset(seed=1 + k)[0] for k, env in enumerate(envs)]
-    for turn in range(task.rounds * task.steps):
-        progress = turn // task.steps / task.rounds
+    for turn in range(task.iterations * steps):
+        progress = turn // steps / task.iterations
         for k, env in enumerate(envs):
             if not env.agents:
                 seen[k], _ = env.reset()
@@ -133,28 +83,28 @@ def test_agents_learn_what_a_loop_over_them_learns(name: str) -> None:
                 )
             seen[k] = after
         for agent in agents:
-            if min(map(len, kept[agent])) < task.steps:
+            if min(map(len, kept[agent])) < steps:
                 continue
             columns = {
                 key: np.array(
-                    [[mine[t][key] for mine in kept[agent]] for t in range(task.steps)]
+                    [[mine[t][key] for mine in kept[agent]] for t in range(steps)]
                 )
                 for key in kept[agent][0][0]
             }
-            kept[agent] = [mine[task.steps :] for mine in kept[agent]]
+            kept[agent] = [mine[steps:] for mine in kept[agent]]
             states[agent], _, _ = algorithm.update(states[agent], [columns])
     for agent in agents:
         assert bits(found[agent]) == bits(algorithm.weights(states[agent]))
 
 
-def test_steps_of_environments_stand_side_by_side() -> None:
+def test_steps_of_environments_stand_stack() -> None:
     first = [
         {"rewards": 1.0, "rows": np.array([1, 2])},
         {"rewards": 2.0, "rows": [3, 4]},
     ]
     second = [{"rewards": 5.0, "rows": [5, 6]}, {"rewards": 6.0, "rows": [7, 8]}]
 
-    batch = side_by_side([first, second])
+    batch = stack([first, second])
 
     assert batch["rewards"].tolist() == [[1.0, 5.0], [2.0, 6.0]]
     assert batch["rows"].tolist() == [[[1, 2], [5, 6]], [[3, 4], [7, 8]]]
@@ -253,24 +203,25 @@ class ByHand:
             )
 
 
-def test_the_first_updates_of_both_agents_equal_hand_computed_numbers() -> None:
+def test_first_updates_of_both_agents_equal_hand_computed_numbers() -> None:
     made: list[Lights] = []
 
     def make() -> Lights:
         made.append(Lights())
         return made[-1]
 
-    algorithm = PPO(
+    algorithm = IPPO(
+        num_envs=1, num_steps=5, total_timesteps=15, reward_scale=1.0,
         hidden=(), learning_rate=ByHand.rate, anneal_lr=False, gamma=ByHand.gamma,
         gae_lambda=ByHand.gae_lambda, num_minibatches=1, update_epochs=1,
         norm_adv=False, ent_coef=ByHand.entropy, vf_coef=ByHand.values,
         max_grad_norm=ByHand.longest,
     )  # fmt: skip
-    # A round is longer than an episode, and no multiple of one.
-    task = IPPO(make, algorithm, num_envs=1, steps=5, rounds=3)
-    agents = {agent: ByHand(task.begin(agent)) for agent in task.cast}
-    with IPPORun(task, workers=2) as run:
-        for number in range(task.rounds):
+    # An iteration is longer than an episode, and not a multiple of one.
+    task = algorithm.task(make, eval_every=0)
+    agents = {agent: ByHand(task.init(agent)) for agent in task.agent_spaces}
+    with task.start(workers=2) as run:
+        for number in range(task.iterations):
             run.step()
             played = made[-1].history[5 * number : 5 * number + 5]
             turns = np.arange(5 * number, 5 * number + 5) % 3
@@ -302,35 +253,19 @@ class Awkward(Meeting):
         return gym.spaces.MultiBinary(2) if agent == "right" else gym.spaces.Discrete(2)
 
 
-@pytest.mark.parametrize(
-    ("change", "match"),
-    [
-        ({"steps": 0}, "steps is 0"),
-        ({"env": Awkward}, "agent 'right': PPO chooses actions from Discrete or Box"),
-        (
-            {"steps": 1, "num_envs": 1},
-            "agent 'left': a round has 1 steps, and PPO splits them into 2",
-        ),
-    ],
-)
-def test_what_does_not_fit_together_is_refused_at_once(
-    change: dict[str, Any], match: str
-) -> None:
+def test_errors_name_the_agent() -> None:
+    match = r"agent 'right': action space must be Discrete or Box for IPPO"
     with pytest.raises(FlowError, match=match):
-        IPPORun(replace(MEETING, **change))
+        replace(IPPO_TASK, env=Awkward).start()
 
 
 @pytest.mark.slow
 def test_agents_learn_to_meet() -> None:
-    """At best 0.94: (11 * 1 + 7 * 0.9 + 3 * 0.8) / 21, by distance at the beginning."""
-    task = IPPO(
-        Meeting,
-        PPO(hidden=(32, 32), learning_rate=3e-3, gamma=0.95),
-        num_envs=8,
-        steps=64,
-        rounds=120,
-        seed=1,
+    """At best 0.94: (11 * 1 + 7 * 0.9 + 3 * 0.8) / 21, by the initial distance."""
+    algorithm = IPPO(
+        num_steps=64, hidden=(32, 32), learning_rate=3e-3, reward_scale=1.0
     )
+    task = lasting(algorithm.task(Meeting, eval_every=0), 120)
     weights = task.run()
 
     env = Meeting()
@@ -339,7 +274,7 @@ def test_agents_learn_to_meet() -> None:
         seen, _ = env.reset(seed=10_000 if episode == 0 else None)
         while env.agents:
             actions = {
-                agent: task.algorithm.act_best(weights[agent], row[None])[0]
+                agent: task.algorithm.act_greedy(weights[agent], row[None])[0]
                 for agent, row in seen.items()
             }
             seen, rewards, _, _, _ = env.step(actions)

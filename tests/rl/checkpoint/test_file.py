@@ -22,33 +22,35 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from reactorl.rl.algorithms.dqn import DQN
-from reactorl.rl.checkpoint import file as module
-from reactorl.rl.checkpoint.file import (
+from reactorl.rl import (
+    DQN,
     CheckpointError,
+    Flow,
     read_checkpoint,
     write_checkpoint,
 )
+from reactorl.rl.checkpoint import file as module
 from reactorl.rl.checkpoint.identity import described
-from reactorl.rl.flow.flow import Flow, Run
-from reactorl.rl.flow.replay import ReplayConfig
+from tests.rl.trained import bits, tuned
 
 FLOW = Flow(
     "CartPole-v1",
-    DQN(hidden=(8,), target_every=3),
-    num_envs=4,
+    DQN(
+        num_envs=4,
+        num_steps=4,
+        total_timesteps=30 * 16,
+        hidden=(8,),
+        buffer_size=200,
+        batch_size=8,
+        learning_starts=30,
+        train_frequency=8,
+        target_network_frequency=24,
+        lag=1,
+    ),
     rollouts=2,
-    steps=4,
-    rounds=30,
-    replay=ReplayConfig(capacity=200, batch_size=8, updates=2, starts_at=30),
-    lag=1,
-    evaluate_every=3,
-    evaluation_episodes=2,
+    eval_every=48,
+    eval_episodes=2,
 )
-
-
-def bits(weights: Any) -> bytes:
-    return b"".join(layer[k].tobytes() for layer in weights for k in ("w", "b"))
 
 
 # -- what is in it --------------------------------------------------------------------
@@ -141,7 +143,7 @@ def test_what_is_not_plain_is_not_written(
 
 @pytest.fixture(scope="module")
 def saved() -> Any:
-    with Run(FLOW, workers=2) as run:
+    with FLOW.start(workers=2) as run:
         for _ in range(7):
             run.step()
         return run.save()
@@ -149,17 +151,19 @@ def saved() -> Any:
 
 @functools.cache
 def uninterrupted() -> bytes:
-    with Run(FLOW, workers=1) as run:
-        list(run.rounds())
+    with FLOW.start(workers=1) as run:
+        list(run.iterations())
         return bits(run.weights)
 
 
-def test_a_run_goes_on_from_a_file_to_the_same_bits(tmp_path: Path, saved: Any) -> None:
+def test_a_run_resumed_from_a_file_ends_with_the_same_bits(
+    tmp_path: Path, saved: Any
+) -> None:
     write_checkpoint(tmp_path / "c", saved, FLOW)
 
     found = read_checkpoint(tmp_path / "c", FLOW)
-    with Run(FLOW, workers=2, saved=found.data) as run:
-        list(run.rounds())
+    with FLOW.start(workers=2, saved=found.data) as run:
+        list(run.iterations())
         assert bits(run.weights) == uninterrupted()
     assert same(found.data, saved)
     assert found.identity["seed"] == 1
@@ -176,7 +180,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_changed_byte_is_found_wherever_it_is(file: Path) -> None:
+def test_any_changed_byte_is_detected(file: Path) -> None:
     whole = file.read_bytes()
     for place in range(len(whole)):
         damaged = bytearray(whole)
@@ -186,7 +190,7 @@ def test_a_changed_byte_is_found_wherever_it_is(file: Path) -> None:
             read_checkpoint(file)
 
 
-def test_a_file_that_is_cut_off_or_too_long_is_found(file: Path) -> None:
+def test_truncated_and_extended_files_are_detected(file: Path) -> None:
     whole = file.read_bytes()
     for content in (*(whole[:n] for n in range(len(whole))), whole + b"\0"):
         file.write_bytes(content)
@@ -194,15 +198,15 @@ def test_a_file_that_is_cut_off_or_too_long_is_found(file: Path) -> None:
             read_checkpoint(file)
 
 
-def test_errors_say_what_where_and_the_way_out(file: Path) -> None:
+def test_errors_name_cause_file_and_remedy(file: Path) -> None:
     whole = file.read_bytes()
     cases = {
-        b"PK\x03\x04 something else": "this is no checkpoint of reactorl. Name the",
+        b"PK\x03\x04 something else": "the file is not a checkpoint of reactorl",
         whole.replace(b"checkpoint 2 ", b"checkpoint 3 ", 1): (
-            "the checkpoint has format 3, and this is for 2. Use the version of"
+            "the checkpoint must have format 2, got 3. Use the version of"
         ),
-        whole[:-1]: "the checkpoint is damaged: it has .* bytes and should have",
-        whole.replace(b"text", b"test"): ".* is damaged: its digest is another",
+        whole[:-1]: "the checkpoint is damaged: it must have .* bytes, got",
+        whole.replace(b"text", b"test"): ".* is damaged: its digest does not match",
     }
     for content, match in cases.items():
         file.write_bytes(content)
@@ -214,7 +218,7 @@ def test_errors_say_what_where_and_the_way_out(file: Path) -> None:
         read_checkpoint(file.parent)
 
 
-def test_a_file_with_a_right_digest_and_no_sense_is_refused(file: Path) -> None:
+def test_invalid_content_with_a_correct_digest_raises(file: Path) -> None:
     def forge(change: dict[str, Any]) -> None:
         write_checkpoint(file, {"a": np.arange(3)}, FLOW)
         line, rest = file.read_bytes().split(b"\n", 1)
@@ -233,7 +237,7 @@ def test_a_file_with_a_right_digest_and_no_sense_is_refused(file: Path) -> None:
         {"arrays": None},
     ):
         forge(change)
-        with pytest.raises(CheckpointError, match="it makes no sense"):
+        with pytest.raises(CheckpointError, match="its content is invalid"):
             read_checkpoint(file)
 
 
@@ -241,22 +245,24 @@ def test_a_file_with_a_right_digest_and_no_sense_is_refused(file: Path) -> None:
     ("change", "match"),
     [
         ({"seed": 2}, "seed is 2 here and 1 there"),
-        ({"num_envs": 8}, "num_envs is 8 here and 4 there"),
-        ({"lag": 0}, "lag is 0 here and 1 there"),
+        ({"algorithm": {"num_envs": 8}}, "algorithm.num_envs is 8 here and 4 there"),
+        ({"algorithm": {"lag": 0}}, "algorithm.lag is 0 here and 1 there"),
         ({"env": "Acrobot-v1"}, "env is 'Acrobot-v1' here and 'CartPole-v1' there"),
-        ({"algorithm": DQN(gamma=0.5)}, "algorithm.gamma is 0.5 here and 0.99 there"),
+        ({"algorithm": {"gamma": 0.5}}, "algorithm.gamma is 0.5 here and 0.99 there"),
         ({"env_kwargs": {"sutton_barto_reward": True}}, "env_kwargs.sutton"),
-        ({"replay": ReplayConfig(capacity=201)}, "replay.capacity is 201 here"),
+        ({"algorithm": {"buffer_size": 201}}, "algorithm.buffer_size is 201 here"),
     ],
 )
-def test_a_checkpoint_of_another_flow_is_refused(
+def test_a_checkpoint_of_another_task_raises(
     change: dict[str, Any], match: str, file: Path
 ) -> None:
-    with pytest.raises(CheckpointError, match=f"is of another flow: .*{match}"):
-        read_checkpoint(file, replace(FLOW, **change))
+    algorithm = change.pop("algorithm", {})
+    other = replace(tuned(FLOW, **algorithm), **change)
+    with pytest.raises(CheckpointError, match=f"is of another task: .*{match}"):
+        read_checkpoint(file, other)
 
 
-def test_flows_are_told_by_names_and_values() -> None:
+def test_identity_consists_of_names_and_values() -> None:
     assert described(functools.partial(Thing, x=2)) == {
         "kind": "partial",
         "of": [f"{__name__}.Thing", [], {"x": 2}],
@@ -290,7 +296,7 @@ def test_a_full_disk_leaves_the_old_checkpoint_and_nothing_else(
 WRITER = """
 import sys, numpy as np
 from pathlib import Path
-from tests.rl.test_checkpoint import FLOW, write_checkpoint
+from tests.rl.checkpoint.test_file import FLOW, write_checkpoint
 for number in range(100_000):
     write_checkpoint(Path(sys.argv[1]), [number, np.full(200_000, number)], FLOW)
     if number == 0:
@@ -298,7 +304,7 @@ for number in range(100_000):
 """
 
 
-def test_whoever_is_killed_while_writing_leaves_a_whole_checkpoint(
+def test_a_process_killed_while_writing_leaves_a_complete_checkpoint(
     tmp_path: Path,
 ) -> None:
     path, random = tmp_path / "c", Random(1)
@@ -317,12 +323,12 @@ def test_whoever_is_killed_while_writing_leaves_a_whole_checkpoint(
 TRAINER = """
 import sys
 from pathlib import Path
-from tests.rl.test_checkpoint import *
+from tests.rl.checkpoint.test_file import *
 path = Path(sys.argv[1])
 saved = read_checkpoint(path, FLOW).data if path.exists() else None
-with Run(FLOW, workers=2, saved=saved) as run:
+with FLOW.start(workers=2, saved=saved) as run:
     print("begun", flush=True)
-    while run.done < FLOW.rounds:
+    while run.done < FLOW.iterations:
         run.step()
         write_checkpoint(path, run.save(), FLOW)
         print(run.done, flush=True)
@@ -335,7 +341,7 @@ def start(code: str, path: Path) -> subprocess.Popen[bytes]:
         [sys.executable, "-c", code, str(path)],
         stdout=subprocess.PIPE,
         env={**os.environ, "JAX_PLATFORMS": "cpu"},
-        cwd=Path(__file__).parents[2],
+        cwd=Path(__file__).parents[3],
     )
 
 

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PPO: its arithmetic by hand, the same bits on any number of workers, its returns."""
+"""PPO: its arithmetic by hand, and its returns."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import gymnasium as gym
@@ -13,72 +12,25 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from reactorl.rl.algorithms.ppo import PPO, PPOState, Seen, advantages
-from reactorl.rl.flow.algorithm import FlowError, Spaces
-from reactorl.rl.flow.flow import Flow, Round
-from reactorl.rl.flow.replay import ReplayConfig
-from tests.rl.trained import bits, mean_score, resumed, trained
+from reactorl.rl import PPO, FlowError, Spaces
+from reactorl.rl.algorithms.gae import advantages
+from reactorl.rl.algorithms.ppo import PPOState, RunningStatistics
+from tests.rl.contract.tasks import PPO_TASK
+from tests.rl.trained import bits, lasting, mean_return, trained, tuned
 
-SMALL = Flow(
-    "CartPole-v1",
-    PPO(hidden=(8,), num_minibatches=3, update_epochs=2),
-    num_envs=8,
-    rollouts=4,
-    steps=10,
-    rounds=6,
-    evaluate_every=3,
-    evaluation_episodes=4,
-)
-STEADY = replace(SMALL.algorithm, norm_obs=True, anneal_lr=False)
-NUMBERS = replace(SMALL, env="Pendulum-v1", algorithm=STEADY)
-FLOWS = {
-    "few actions": SMALL,
-    "few actions, lag 1": replace(SMALL, lag=1),
-    "numbers": NUMBERS,
-    "numbers, lag 3": replace(NUMBERS, lag=3),
-}
+STEADY = {"norm_obs": True, "anneal_lr": False}
 
 
-@cache
-def with_one_worker(name: str) -> tuple[bytes, list[Round]]:
-    return trained(FLOWS[name], workers=1)
+def test_learning_rate_is_annealed_linearly() -> None:
+    _, annealed = trained(PPO_TASK)
+    _, constant = trained(tuned(PPO_TASK, anneal_lr=False))
 
-
-@pytest.fixture(params=FLOWS)
-def expected(request: pytest.FixtureRequest) -> tuple[Flow, bytes, list[Round]]:
-    return FLOWS[request.param], *with_one_worker(request.param)
-
-
-@pytest.mark.parametrize("options", [{"workers": 2}, {"workers": 4, "trace": True}])
-def test_weights_are_the_same_bits_for_any_number_of_workers(
-    options: Any, expected: tuple[Flow, bytes, list[Round]]
-) -> None:
-    flow, weights, rounds = expected
-    assert trained(flow, **options) == (weights, rounds)
-
-
-@pytest.mark.parametrize("stop", [1, 3, 5])
-def test_a_run_that_stopped_ends_with_the_same_bits(
-    stop: int, expected: tuple[Flow, bytes, list[Round]]
-) -> None:
-    flow, weights, rounds = expected
-    assert resumed(flow, stop) == (weights, rounds)
-
-
-def test_flows_differ_where_they_should() -> None:
-    found = [with_one_worker(name)[0] for name in FLOWS]
-    found.append(trained(replace(SMALL, seed=2))[0])
-    assert len({*found}) == len(found)
-
-
-def test_the_learning_rate_falls_if_it_is_to() -> None:
-    found = {
-        name: [r.metrics["charts/learning_rate"] for r in with_one_worker(name)[1]]
-        for name in ("few actions", "numbers")
-    }
-    due = [2.5e-4 * left / 6 for left in (6, 5, 4, 3, 2, 1)]
-    np.testing.assert_allclose(found["few actions"], due, rtol=1e-6)
-    np.testing.assert_allclose(found["numbers"], [2.5e-4] * 6, rtol=1e-6)
+    found = [
+        [r.metrics["charts/learning_rate"] for r in run] for run in (annealed, constant)
+    ]
+    expected = [1e-3 * left / 6 for left in (6, 5, 4, 3, 2, 1)]
+    np.testing.assert_allclose(found[0], expected, rtol=1e-6)
+    np.testing.assert_allclose(found[1], [1e-3] * 6, rtol=1e-6)
 
 
 # -- by hand ------------------------------------------------------------------------
@@ -104,7 +56,7 @@ def test_advantages_equal_hand_computed_numbers() -> None:
     np.testing.assert_array_equal(found, due)
 
 
-def knowing(algorithm: PPO, actor: Any, critic: Any, value: float = 0) -> PPOState:
+def state_with(algorithm: PPO, actor: Any, critic: Any, value: float = 0) -> PPOState:
     """Return a state with networks of one layer."""
     spaces = Spaces(gym.spaces.Box(-9, 9, (2,)), gym.spaces.Discrete(2))
     params = {
@@ -112,17 +64,17 @@ def knowing(algorithm: PPO, actor: Any, critic: Any, value: float = 0) -> PPOSta
         "critic": [{"w": np.float32(critic), "b": np.float32([value])}],
     }
     params = jax.tree.map(jnp.asarray, params)
-    state = algorithm.begin(spaces, seed=1)
+    state = algorithm.init(spaces, seed=1)
     return state._replace(params=params, optimiser=algorithm._optimiser.init(params))
 
 
 NOTHING = [[0, 0], [0, 0]]
 
 
-def test_the_loss_equals_hand_computed_numbers() -> None:
+def test_loss_equals_hand_computed_numbers() -> None:
     """Both actions are equally likely, and were more, less, less and more so."""
-    algorithm = PPO(hidden=(), norm_adv=False, clip_vloss=False)
-    params = knowing(algorithm, NOTHING, [[1], [0]]).params
+    algorithm = PPO(hidden=(), norm_adv=False)
+    params = state_with(algorithm, NOTHING, [[1], [0]]).params
     ratios = np.float32([1.5, 1.5, 0.5, 0.5])
     batch = {
         "rows": np.float32([[1, 0]] * 4),
@@ -152,7 +104,7 @@ def test_the_loss_equals_hand_computed_numbers() -> None:
     assert scaled["policy_loss"] == pytest.approx(0.15)
 
 
-ROUND = {
+BATCH = {
     "observations": np.float32([[[1, 0], [0, 1]]]),
     "next_observations": np.float32([[[5, 5], [5, 5]]]),
     "choices": np.array([[0, 1]]),
@@ -176,12 +128,12 @@ HAND = PPO(
 
 
 @pytest.mark.parametrize(("progress", "step"), [(0.0, 0.1), (0.25, 0.075)])
-def test_the_first_update_equals_hand_computed_numbers(
+def test_first_update_equals_hand_computed_numbers(
     progress: float, step: float
 ) -> None:
     """One step of two environments, with a layer each: all can be written down."""
-    state = knowing(HAND, NOTHING, [[0], [0]], value=2)
-    batch = {**ROUND, "progress": np.full((1, 2), progress)}
+    state = state_with(HAND, NOTHING, [[0], [0]], value=2)
+    batch = {**BATCH, "progress": np.full((1, 2), progress)}
 
     after, metrics, errors = HAND.update(state, [batch])
 
@@ -210,9 +162,9 @@ def test_the_first_update_equals_hand_computed_numbers(
 MANY = PPO(hidden=(), num_minibatches=2, update_epochs=3, norm_obs=True)
 
 
-def rounds_of_eight(count: int) -> list[dict[str, Any]]:
+def batches_of_eight(count: int) -> list[dict[str, Any]]:
     random = np.random.Generator(np.random.PCG64(1))
-    batch = {name: np.repeat(column, 8, axis=0) for name, column in ROUND.items()}
+    batch = {name: np.repeat(column, 8, axis=0) for name, column in BATCH.items()}
     return [
         batch
         | {
@@ -223,9 +175,9 @@ def rounds_of_eight(count: int) -> list[dict[str, Any]]:
     ]
 
 
-def test_shuffling_follows_from_the_key_and_the_number_of_updates() -> None:
-    (batch,) = rounds_of_eight(1)
-    state = knowing(MANY, NOTHING, [[0], [0]])
+def test_minibatch_order_depends_on_key_and_number_of_updates() -> None:
+    (batch,) = batches_of_eight(1)
+    state = state_with(MANY, NOTHING, [[0], [0]])
 
     def after(state: PPOState) -> bytes:
         return bits(MANY.update(state, [batch])[0].params)
@@ -238,26 +190,28 @@ def test_shuffling_follows_from_the_key_and_the_number_of_updates() -> None:
     assert MANY.update(state, [batch, batch])[0].updates == 2
 
 
-def test_observations_seen_are_those_of_all_rounds() -> None:
-    rounds = rounds_of_eight(3)
+def test_running_statistics_cover_all_iterations() -> None:
+    rounds = batches_of_eight(3)
 
-    state, _, _ = MANY.update(knowing(MANY, NOTHING, [[0], [0]]), rounds)
+    state, _, _ = MANY.update(state_with(MANY, NOTHING, [[0], [0]]), rounds)
 
     rows = np.stack([batch["observations"] for batch in rounds]).reshape(-1, 2)
-    assert state.seen.count == 48
-    np.testing.assert_allclose(state.seen.mean, rows.mean(axis=0), rtol=1e-5)
-    np.testing.assert_allclose(state.seen.variance, rows.var(axis=0), rtol=1e-5)
+    assert state.statistics.count == 48
+    np.testing.assert_allclose(state.statistics.mean, rows.mean(axis=0), rtol=1e-5)
+    np.testing.assert_allclose(state.statistics.variance, rows.var(axis=0), rtol=1e-5)
     weights = MANY.weights(state)
     np.testing.assert_allclose(weights["scale"], 1 / rows.std(axis=0), rtol=1e-4)
 
 
-def test_what_follows_is_seen_in_the_same_way() -> None:
-    (batch,) = rounds_of_eight(1)
+def test_next_observations_are_normalized_as_well() -> None:
+    (batch,) = batches_of_eight(1)
     batch["rewards"] = np.zeros((8, 2))
     batch["observations"] = batch["next_observations"]
     batch["truncations"] = ~batch["terminations"]
-    seen = Seen(jnp.float32(100), jnp.float32([5, 5]), jnp.float32([4, 4]))
-    state = knowing(MANY, NOTHING, [[1], [1]])._replace(seen=seen)
+    statistics = RunningStatistics(
+        jnp.float32(100), jnp.float32([5, 5]), jnp.float32([4, 4])
+    )
+    state = state_with(MANY, NOTHING, [[1], [1]])._replace(statistics=statistics)
 
     _, metrics, _ = MANY.update(state, [batch])
 
@@ -265,13 +219,13 @@ def test_what_follows_is_seen_in_the_same_way() -> None:
     assert metrics["losses/value_loss"] == 0
 
 
-def test_the_learner_sees_what_rollouts_saw() -> None:
-    still = replace(STEADY, learning_rate=0.0)
+def test_learner_normalizes_as_rollouts_did() -> None:
+    task = replace(tuned(PPO_TASK, learning_rate=0.0, **STEADY), env="Pendulum-v1")
 
-    _, rounds = trained(replace(NUMBERS, algorithm=still))
+    _, iterations = trained(task)
 
-    # Whoever learns nothing finds all actions as likely as they were.
-    metrics = [r.metrics for r in rounds]
+    # With a learning rate of 0 all log-probabilities are as the rollouts found them.
+    metrics = [r.metrics for r in iterations]
     assert all(abs(m["losses/old_approx_kl"]) < 1e-5 for m in metrics)
     assert all(m["losses/clipfrac"] == 0 for m in metrics)
 
@@ -287,59 +241,51 @@ class Words(gym.Env[Any, Any]):
 
 
 @pytest.mark.parametrize(
-    ("change", "match"),
+    ("env", "match"),
     [
-        ({"env": Buttons}, r"PPO chooses .* not from MultiBinary\(3\)"),
-        ({"env": Words}, "observations of Text.* are no numbers"),
-        ({"replay": ReplayConfig()}, "PPO learns from what was just collected"),
-        ({"algorithm": PPO(num_minibatches=0)}, "num_minibatches is 0"),
-        ({"algorithm": PPO(update_epochs=0)}, "update_epochs is 0"),
-        (
-            {"algorithm": PPO(num_minibatches=81)},
-            "a round has 80 steps, and PPO splits them into 81 minibatches. Do more",
-        ),
+        (Buttons, r"action space must be Discrete or Box for PPO, got MultiBinary"),
+        (Words, "observation space must be numeric, got Text"),
     ],
 )
-def test_what_does_not_fit_together_is_refused_at_once(
-    change: dict[str, Any], match: str
-) -> None:
+def test_unsupported_spaces_raise(env: Any, match: str) -> None:
     with pytest.raises(FlowError, match=match):
-        replace(SMALL, **change).check()
+        replace(PPO_TASK, env=env).check()
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"num_minibatches": 0}, "num_minibatches must be at least 1, got 0"),
+        ({"update_epochs": 0}, "update_epochs must be at least 1, got 0"),
+        (
+            {"num_minibatches": 81, "num_envs": 8, "num_steps": 10},
+            r"num_minibatches must be at most num_envs \* num_steps = 80, got 81",
+        ),
+        ({"lag": -1}, "lag must be 0 or more iterations, got -1"),
+        ({"num_envs": 0}, "num_envs must be at least 1, got 0"),
+        ({"total_timesteps": 0}, "total_timesteps must be at least 1, got 0"),
+    ],
+)
+def test_invalid_hyper_parameters_raise(change: dict[str, Any], match: str) -> None:
+    with pytest.raises(FlowError, match=match):
+        PPO(**change)
 
 
 # -- returns ------------------------------------------------------------------------
 
 
 @pytest.mark.slow
-def test_ppo_balances_the_pole() -> None:
-    flow = Flow(
-        "CartPole-v1",
-        PPO(learning_rate=1e-3, reward_scale=0.1),
-        num_envs=8,
-        rollouts=4,
-        steps=128,
-        rounds=120,
-        seed=1,
-    )
-    assert mean_score(flow) >= 475
+def test_ppo_solves_cartpole() -> None:
+    assert mean_return(PPO(total_timesteps=120 * 1024).task("CartPole-v1")) >= 475
 
 
 @pytest.mark.slow
-def test_ppo_swings_the_pendulum_up() -> None:
-    flow = Flow(
-        "Pendulum-v1",
-        PPO(
-            learning_rate=1e-3,
-            gamma=0.9,
-            num_minibatches=32,
-            update_epochs=10,
-            ent_coef=0.0,
-            reward_scale=0.1,
-        ),
-        num_envs=8,
-        rollouts=4,
-        steps=256,
-        rounds=80,
-        seed=1,
+def test_ppo_solves_pendulum() -> None:
+    algorithm = PPO(
+        num_steps=256,
+        gamma=0.9,
+        num_minibatches=32,
+        update_epochs=10,
+        ent_coef=0.0,
     )
-    assert mean_score(flow) >= -250
+    assert mean_return(lasting(algorithm.task("Pendulum-v1"), 80)) >= -250

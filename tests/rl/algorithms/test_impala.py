@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""IMPALA: V-trace by hand, the same bits on any number of workers, its return."""
+"""IMPALA: V-trace and updates by hand, and its return."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import gymnasium as gym
@@ -13,87 +12,36 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from reactorl.rl.algorithms.impala import IMPALA, IMPALAState, vtrace
-from reactorl.rl.flow.algorithm import FlowError, Spaces
-from reactorl.rl.flow.flow import Flow, Round
-from tests.rl.trained import mean_score, resumed, trained
-
-SMALL = Flow(
-    "CartPole-v1",
-    IMPALA(hidden=(8,)),
-    num_envs=8,
-    rollouts=4,
-    steps=10,
-    rounds=7,
-    evaluate_every=3,
-    evaluation_episodes=4,
-)
-SPLIT = replace(SMALL.algorithm, num_minibatches=2, anneal_lr=False)
-FLOWS = {
-    "lag 0": SMALL,
-    "lag 1": replace(SMALL, lag=1),
-    "lag 3": replace(SMALL, lag=3),
-    "numbers, lag 1": replace(SMALL, env="Pendulum-v1", algorithm=SPLIT, lag=1),
-}
+from reactorl.rl import IMPALA, FlowError, Spaces
+from reactorl.rl.algorithms.vtrace import vtrace
+from tests.rl.contract.tasks import IMPALA_TASK
+from tests.rl.trained import lasting, mean_return, trained, tuned
 
 
-@cache
-def with_one_worker(name: str) -> tuple[bytes, list[Round]]:
-    return trained(FLOWS[name], workers=1)
+def test_learning_rate_is_annealed_linearly() -> None:
+    _, annealed = trained(IMPALA_TASK)
+    _, constant = trained(tuned(IMPALA_TASK, anneal_lr=False))
 
-
-@pytest.fixture(params=FLOWS)
-def expected(request: pytest.FixtureRequest) -> tuple[Flow, bytes, list[Round]]:
-    return FLOWS[request.param], *with_one_worker(request.param)
-
-
-@pytest.mark.parametrize("options", [{"workers": 2}, {"workers": 4, "trace": True}])
-def test_weights_are_the_same_bits_for_any_number_of_workers(
-    options: Any, expected: tuple[Flow, bytes, list[Round]]
-) -> None:
-    flow, weights, rounds = expected
-    assert trained(flow, **options) == (weights, rounds)
-
-
-@pytest.mark.parametrize("stop", [1, 3, 6])
-def test_a_run_that_stopped_ends_with_the_same_bits(
-    stop: int, expected: tuple[Flow, bytes, list[Round]]
-) -> None:
-    flow, weights, rounds = expected
-    assert resumed(flow, stop) == (weights, rounds)
-
-
-def test_flows_differ_where_they_should() -> None:
-    found = [with_one_worker(name)[0] for name in FLOWS]
-    found.append(trained(replace(SMALL, seed=2))[0])
-    assert len({*found}) == len(found)
-
-
-def test_the_learning_rate_falls_if_it_is_to() -> None:
-    found = {
-        name: [
-            r.metrics["charts/learning_rate"]
-            for r in with_one_worker(name)[1]
-            if r.metrics is not None
-        ]
-        for name in ("lag 1", "numbers, lag 1")
-    }
-    # What the last round collected would be learned from in the next.
-    due = [1e-3 * left / 7 for left in (7, 6, 5, 4, 3, 2)]
-    np.testing.assert_allclose(found["lag 1"], due, rtol=1e-6)
-    np.testing.assert_allclose(found["numbers, lag 1"], [1e-3] * 6, rtol=1e-6)
+    found = [
+        [r.metrics["charts/learning_rate"] for r in run if r.metrics is not None]
+        for run in (annealed, constant)
+    ]
+    # With a lag the trajectories of the last iteration are not learned from.
+    expected = [1e-3 * left / 7 for left in (7, 6, 5, 4, 3, 2)]
+    np.testing.assert_allclose(found[0], expected, rtol=1e-6)
+    np.testing.assert_allclose(found[1], [1e-3] * 6, rtol=1e-6)
 
 
 @pytest.mark.parametrize("lag", [0, 1, 3])
-def test_the_learner_is_as_far_ahead_as_the_lag_says(lag: int) -> None:
-    _, rounds = with_one_worker(f"lag {lag}")
+def test_learner_is_ahead_of_rollouts_by_the_lag(lag: int) -> None:
+    _, iterations = trained(tuned(IMPALA_TASK, lag=lag))
 
     def is_ahead(metrics: dict[str, float]) -> bool:
         return abs(metrics["losses/ratio"] - 1) > 1e-5
 
-    # With a lag, the steps of round k arrive in round k + 1; those weights they were
-    # made with are the first ones until what was learned then came back.
-    found = [is_ahead(r.metrics) for r in rounds if r.metrics is not None]
+    # With a lag, trajectories arrive one iteration later. Rollouts act with the initial
+    # weights until the first update has come back.
+    found = [is_ahead(r.metrics) for r in iterations if r.metrics is not None]
     assert found == [False] * 7 if lag == 0 else [False] + [True] * 5
 
 
@@ -104,7 +52,7 @@ VALUES = np.float32([[1], [2], [4]])
 
 
 @pytest.mark.parametrize(
-    ("ratios", "ends", "options", "targets", "better"),
+    ("ratios", "ends", "options", "targets", "advantages"),
     [
         # The rollout's own weights: targets are discounted returns, from the back
         # 3 + 8 / 2 = 7, 2 + 7 / 2 = 5.5, 1 + 5.5 / 2 = 3.75.
@@ -131,12 +79,12 @@ VALUES = np.float32([[1], [2], [4]])
         ([1, 1, 1], "truncated", {}, [3.5, 5, 7], [2.5, 3, 3]),
     ],
 )
-def test_targets_equal_hand_computed_numbers(
+def test_vtrace_equals_hand_computed_numbers(
     ratios: list[float],
     ends: str,
     options: dict[str, float],
     targets: list[float],
-    better: list[float],
+    advantages: list[float],
 ) -> None:
     next_values = np.float32([[2], [6 if ends else 4], [8]])
     second = np.array([[False], [True], [False]])
@@ -153,11 +101,19 @@ def test_targets_equal_hand_computed_numbers(
     )
 
     np.testing.assert_array_equal(found[0][:, 0], targets)
-    np.testing.assert_array_equal(found[1][:, 0], better)
+    np.testing.assert_array_equal(found[1][:, 0], advantages)
 
 
-HAND = IMPALA(hidden=(), learning_rate=0.1, gamma=0.5, reward_scale=0.5)
-ROUND = {
+HAND = IMPALA(
+    hidden=(),
+    learning_rate=0.1,
+    gamma=0.5,
+    reward_scale=0.5,
+    vtrace_lambda=1.0,
+    num_minibatches=1,
+    ent_coef=0.01,
+)
+BATCH = {
     "observations": np.float32([[[1, 0], [0, 1]]]),
     "next_observations": np.float32([[[5, 5], [5, 5]]]),
     "choices": np.array([[0, 1]]),
@@ -168,22 +124,22 @@ ROUND = {
 }
 
 
-def knowing_nothing() -> IMPALAState:
-    """Return a state with networks of one layer, for which all is worth 2."""
+def initial_state() -> Any:
+    """Return a state with networks of one layer, whose values are all 2."""
     spaces = Spaces(gym.spaces.Box(-9, 9, (2,)), gym.spaces.Discrete(2))
     params = {
         "actor": [{"w": np.zeros((2, 2), np.float32), "b": np.zeros(2, np.float32)}],
         "critic": [{"w": np.zeros((2, 1), np.float32), "b": np.float32([2])}],
     }
     params = jax.tree.map(jnp.asarray, params)
-    state = HAND.begin(spaces, seed=1)
+    state = HAND.init(spaces, seed=1)
     return state._replace(params=params, optimiser=HAND._optimiser.init(params))
 
 
-def test_the_gradient_equals_hand_computed_numbers() -> None:
-    params = knowing_nothing().params
+def test_gradient_equals_hand_computed_numbers() -> None:
+    params = initial_state().params
 
-    (loss, _), found = jax.value_and_grad(HAND.loss, has_aux=True)(params, ROUND)
+    (loss, _), found = jax.value_and_grad(HAND.loss, has_aux=True)(params, BATCH)
 
     # As below: advantages 1 and -0.5, targets 3 and 1.5 where values are 2.
     due = np.log(2) / 4 - 0.01 * np.log(2) + 0.5 * (1 + 0.25) / 4
@@ -201,13 +157,13 @@ def test_the_gradient_equals_hand_computed_numbers() -> None:
 
 
 @pytest.mark.parametrize(("progress", "step"), [(0.0, 0.1), (0.25, 0.075)])
-def test_the_first_update_equals_hand_computed_numbers(
+def test_first_update_equals_hand_computed_numbers(
     progress: float, step: float
 ) -> None:
     """One step of two environments, with a layer each: all can be written down."""
-    batch = {**ROUND, "progress": np.full((1, 2), progress)}
+    batch = {**BATCH, "progress": np.full((1, 2), progress)}
 
-    after, metrics, errors = HAND.update(knowing_nothing(), [batch])
+    after, metrics, errors = HAND.update(initial_state(), [batch])
 
     # Both actions have a chance of a half; the rollout gave them a quarter and all:
     # ratios are 2, which counts as 1, and 0.5. All is worth 2. The first ended with
@@ -239,38 +195,31 @@ class Buttons(gym.Env[Any, Any]):
     action_space = gym.spaces.MultiBinary(3)
 
 
+def test_unsupported_action_space_raises() -> None:
+    with pytest.raises(FlowError, match=r"must be Discrete or Box for IMPALA, got Mul"):
+        replace(IMPALA_TASK, env=Buttons).check()
+
+
 @pytest.mark.parametrize(
     ("change", "match"),
     [
-        ({"env": Buttons}, r"IMPALA chooses .* not from MultiBinary\(3\)"),
-        ({"algorithm": IMPALA(num_minibatches=0)}, "num_minibatches is 0"),
+        ({"num_minibatches": 0}, "num_minibatches must be at least 1, got 0"),
         (
-            {"algorithm": IMPALA(num_minibatches=3)},
-            "8 environments do not divide into 3 minibatches of IMPALA. Choose",
+            {"num_minibatches": 3, "num_envs": 8},
+            "num_envs must be divisible by num_minibatches, got num_envs=8, num_mini",
         ),
     ],
 )
-def test_what_does_not_fit_together_is_refused_at_once(
-    change: dict[str, Any], match: str
-) -> None:
+def test_invalid_hyper_parameters_raise(change: dict[str, Any], match: str) -> None:
     with pytest.raises(FlowError, match=match):
-        replace(SMALL, **change).check()
+        IMPALA(**change)
 
 
-# -- its return ---------------------------------------------------------------------
+# -- return -------------------------------------------------------------------------
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("lag", [0, 1, 3])
-def test_impala_balances_the_pole_also_with_older_weights(lag: int) -> None:
-    flow = Flow(
-        "CartPole-v1",
-        IMPALA(vtrace_lambda=0.95, num_minibatches=4, ent_coef=0.001, reward_scale=0.1),
-        num_envs=16,
-        rollouts=4,
-        steps=32,
-        rounds=500,
-        lag=lag,
-        seed=1,
-    )
-    assert mean_score(flow) >= 400
+def test_impala_solves_cartpole_with_a_lag(lag: int) -> None:
+    task = lasting(IMPALA(lag=lag).task("CartPole-v1"), 500)
+    assert mean_return(task) >= 400

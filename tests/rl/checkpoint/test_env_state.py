@@ -15,16 +15,13 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from reactorl.rl.algorithms.dqn import DQN
+from reactorl.rl import DQN, Flow, read_checkpoint, write_checkpoint
 from reactorl.rl.checkpoint.env_state import restore_env, saved_env
-from reactorl.rl.checkpoint.file import read_checkpoint, write_checkpoint
-from reactorl.rl.flow.flow import Flow
-from reactorl.rl.flow.replay import ReplayConfig
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-FLOW = Flow("CartPole-v1", DQN(), replay=ReplayConfig(capacity=2_000))
+FLOW = Flow("CartPole-v1", DQN())
 
 
 def through_a_file(state: Any, tmp_path: Path) -> Any:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where two trainings part, by what their directories hold: settings, numbers, weights.
+"""Where two runs diverge, by the content of their directories: metrics and checkpoints.
 
-Whoever wants the reaction and the port has to train with ``--trace``.
+Traces (``--trace``) show the reaction and the port as well.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
+from reactorl.rl._public import public
 from reactorl.rl.checkpoint.file import read_checkpoint
 from reactorl.rl.runs.directory import RunDirectory
-from reactorl.rl.runs.metrics import SPEED, numbers
+from reactorl.rl.runs.metrics import SPEED, read_metrics
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,16 +21,17 @@ if TYPE_CHECKING:
 _HOW = "  Train both with --trace to learn the tag, the reaction and the port."
 
 
-def compared_runs(a: Path, b: Path, *, traced: bool) -> tuple[bool, str]:
-    """Return whether two trainings are the same, and what to say about it.
+@public
+def compare_runs(a: Path, b: Path, *, traced: bool) -> tuple[bool, str]:
+    """Return whether two runs have the same results, and a description.
 
     Args:
-        a: The directory of one.
-        b: The directory of the other.
-        traced: Whether traces were compared already, and are the same.
+        a: Directory of the first run.
+        b: Directory of the second run.
+        traced: Whether traces were compared before, and are the same.
 
     Raises:
-        RunError: A directory is of no run.
+        RunError: A directory has no run.
         CheckpointError: A checkpoint cannot be read.
     """
     one, other = RunDirectory.open(a), RunDirectory.open(b)
@@ -56,7 +58,7 @@ def _settings(a: RunDirectory, b: RunDirectory) -> list[str]:
 
 
 def _numbers(a: RunDirectory, b: RunDirectory) -> str | None:
-    """Compare what was taken down, but for how fast it went."""
+    """Compare the metrics, except for speeds."""
     last = 0
     for mine, other in zip_longest(_rows(a), _rows(b)):
         if mine == other:
@@ -82,7 +84,7 @@ def _numbers(a: RunDirectory, b: RunDirectory) -> str | None:
 
 def _rows(run: RunDirectory) -> Iterator[tuple[int, str, str]]:
     if run.metrics.exists():
-        for step, _, key, value in numbers(run.metrics):
+        for step, _, key, value in read_metrics(run.metrics):
             if key != SPEED:
                 yield step, key, repr(value)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far a training is, and showing it: live on a terminal, else in plain lines."""
+"""The progress of a training, shown live on a terminal, else as plain lines."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from reactorl._util.formatting import format_number, format_seconds
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from reactorl.rl.flow.task import Round, Task
+    from reactorl.rl.flow.task import Iteration, Task
 
 EVERY_LIVE = 0.2
 EVERY_PLAIN = 1.0
-"""How many seconds there are at least between two pictures, or lines."""
+"""Least number of seconds between two updates of the display, or lines."""
 _WINDOW = 3.0
-"""How many seconds speeds are the mean of."""
+"""Window in seconds over which speeds are averaged."""
 
 
 class Progress:
-    """What is known of a training under way.
+    """The state of a training, for display.
 
     Args:
-        flow: What is trained.
-        done: How many rounds were done before.
+        task: What is trained.
+        done: Number of iterations done before.
         returns: Of episodes that ended before.
-        title: What to call it.
+        title: Title of the display.
     """
 
     def __init__(
-        self, flow: Task, done: int, returns: Iterable[float] = (), *, title: str
+        self, task: Task, done: int, returns: Iterable[float] = (), *, title: str
     ) -> None:
-        self.flow = flow
+        self.task = task
         self.title = title
         self.done = self.first = done
         self.returns: deque[float] = deque(returns, maxlen=100)
@@ -45,13 +45,13 @@ class Progress:
         self.evaluated: float | None = None
         self.note = ""
         self.began = time.monotonic()
-        # When, how many rounds, and how much processor time by then.
+        # Time, number of iterations, and processor time until then.
         self._marks = deque([(self.began, done, time.process_time())])
 
-    def add(self, found: Round) -> None:
-        """Count a round."""
+    def add(self, found: Iteration) -> None:
+        """Add an iteration."""
         self.done = found.number
-        self.returns.extend(episode.score for episode in found.episodes)
+        self.returns.extend(episode.episode_return for episode in found.episodes)
         for key, value in (found.metrics or {}).items():
             if key.startswith("losses/"):
                 self.loss = value
@@ -60,25 +60,31 @@ class Progress:
             self.evaluated = found.evaluation.mean
 
     def mark(self, now: float) -> None:
-        """Note the time, for speeds."""
+        """Record the time, for speeds."""
         self._marks.append((now, self.done, time.process_time()))
         while len(self._marks) > 2 and now - self._marks[1][0] > _WINDOW:
             self._marks.popleft()
 
     @property
     def steps(self) -> int:
-        """How many steps were made, in all."""
-        return self.done * self.flow.steps_per_round
+        """Number of environment steps."""
+        return self.done * self.task.steps_per_iteration
 
     @property
     def rows(self) -> list[tuple[str, str]]:
-        """What to show: names and values."""
-        (before, rounds, used), (now, done, used_now) = self._marks[0], self._marks[-1]
+        """Names and values to show."""
+        (before, before_done, used), (now, done, used_now) = (
+            self._marks[0],
+            self._marks[-1],
+        )
         passed = max(now - before, 1e-9)
-        total = self.flow.rounds * self.flow.steps_per_round
+        total = self.task.iterations * self.task.steps_per_iteration
         rows = [
             ("steps", f"{self.steps:,} of {total:,}"),
-            ("steps/s", f"{(done - rounds) * self.flow.steps_per_round / passed:,.0f}"),
+            (
+                "steps/s",
+                f"{(done - before_done) * self.task.steps_per_iteration / passed:,.0f}",
+            ),
             ("return, last 100", _mean(self.returns)),
             ("evaluation", format_number(self.evaluated)),
             ("loss", format_number(self.loss)),
@@ -92,15 +98,14 @@ class Progress:
         if not here:
             return "-"
         return format_seconds(
-            (now - self.began) / here * (self.flow.rounds - self.done)
+            (now - self.began) / here * (self.task.iterations - self.done)
         )
 
 
 class Display:
-    """Shows progress on stderr, no more often than somebody can read.
+    """Shows progress on stderr: a live display on a terminal, else lines.
 
-    A context manager. On a terminal there is one picture that changes; otherwise there
-    are lines.
+    A context manager; it limits the rate of updates.
     """
 
     def __init__(self, progress: Progress) -> None:
@@ -109,7 +114,7 @@ class Display:
         self._next = time.monotonic()
 
     def __enter__(self) -> Display:
-        """Take the terminal, if it is one."""
+        """Start the live display, if stderr is a terminal."""
         if sys.stderr.isatty():
             from rich.console import Console
             from rich.live import Live
@@ -120,19 +125,19 @@ class Display:
         return self
 
     def __exit__(self, *_error: object) -> None:
-        """Show the last state, and let go of the terminal."""
+        """Show the last state, and stop the live display."""
         self.show(time.monotonic())
         if self._live is not None:
             self._live.stop()
 
     def update(self) -> None:
-        """Show how far it is, if it is time."""
+        """Show the progress, if enough time has passed."""
         now = time.monotonic()
         if now >= self._next:
             self.show(now)
 
     def show(self, now: float) -> None:
-        """Show how far it is."""
+        """Show the progress."""
         self._next = now + (EVERY_PLAIN if self._live is None else EVERY_LIVE)
         self._progress.mark(now)
         if self._live is not None:
@@ -151,17 +156,13 @@ class Display:
         table = Table.grid(padding=(0, 2))
         table.add_column(justify="right", style="dim")
         table.add_column()
-        bar = ProgressBar(total=progress.flow.rounds, completed=progress.done, width=40)
+        bar = ProgressBar(
+            total=progress.task.iterations, completed=progress.done, width=40
+        )
         table.add_row("", bar)
         for name, value in progress.rows:
             table.add_row(name, value)
         return Panel(table, title=progress.title, expand=False)
-
-
-def table(rows: list[tuple[str, str]]) -> str:
-    """Return names and values as aligned lines."""
-    width = max(len(name) for name, _ in rows)
-    return "\n".join(f"  {name:<{width}}  {value}" for name, value in rows)
 
 
 def _mean(values: deque[float]) -> str:
