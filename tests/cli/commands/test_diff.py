@@ -203,13 +203,13 @@ def test_directory_that_is_not_a_run_is_refused(capsys: Capture) -> None:
     status, _, err = said(capsys, "a", "b")
 
     assert status == 2
-    assert "b: this is no run" in err
+    assert "b: the directory has no run" in err
 
 
 def test_nested_arrays_are_compared() -> None:
     np = pytest.importorskip("numpy")
     pytest.importorskip("gymnasium")
-    from reactorl.cli.support.run_diff import _different
+    from reactorl.rl.runs.compare import _different
 
     def parts(a: object, b: object) -> list[str]:
         return [f"{'.'.join(path)} {words}" for path, words in _different(a, b, ())]

@@ -121,7 +121,11 @@ class RunDirectory:
         try:
             config = json.loads((path / "config.json").read_text())
         except FileNotFoundError:
-            there = "no run is here" if path.is_dir() else "there is no such directory"
+            there = (
+                "the directory has no run"
+                if path.is_dir()
+                else "there is no such directory"
+            )
             raise RunError(path, there, remedy) from None
         except (OSError, ValueError) as error:
             what = f"reading the configuration failed: {error}"
