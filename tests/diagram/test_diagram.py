@@ -188,7 +188,7 @@ def test_depth_closes_what_is_deeper() -> None:
     assert 'b1["pair"]' in text
     assert "first" not in text
     assert "i5 --> b1" in text
-    with pytest.raises(ValueError, match="depth is 0"):
+    with pytest.raises(ValueError, match="got 0"):
         _drawn("Hierarchy", depth=0)
 
 

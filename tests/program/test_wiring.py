@@ -315,7 +315,7 @@ def test_widths_that_cannot_be_inferred_are_refused() -> None:
             a=Node(),
             b=Open(),
         )
-    with pytest.raises(WidthError, match="comes from what is connected"):
+    with pytest.raises(WidthError, match="is taken from its connection"):
         built(lambda self: len(self.b.inp), b=Open())
 
 
@@ -326,7 +326,7 @@ def test_channels_and_members_that_do_not_exist_are_refused() -> None:
             a=Wide(),
             b=Node(),
         )
-    with pytest.raises(WidthError, match="members 0 to 1"):
+    with pytest.raises(WidthError, match="must be from 0 to 1"):
         built(lambda self: self.a[2], a=bank(Node, width=2))
     with pytest.raises(WiringError, match="Count from 0"):
         built(lambda self: self.a.out[-1], a=Wide())
@@ -399,15 +399,15 @@ def test_only_own_ports_and_direct_children_are_in_reach() -> None:
     class Outer(Reactor):
         inner = Node()
 
-    with pytest.raises(WiringError, match="out of reach of main"):
+    with pytest.raises(WiringError, match="cannot be connected by main"):
         built(
             lambda self: self.connect(self.outer.inner.out, self.b.inp),
             outer=Outer(),
             b=Node(),
         )
-    with pytest.raises(WiringError, match="is not a port of a reactor"):
+    with pytest.raises(WiringError, match="must be ports"):
         built(lambda self: self.connect(3, self.b.inp), b=Node())
-    with pytest.raises(WiringError, match="only a multiport of a bank"):
+    with pytest.raises(WiringError, match="must be a multiport of a bank"):
         built(lambda self: interleaved(self.b.inp), b=Wide())
 
 
@@ -428,7 +428,7 @@ def test_a_circle_of_connections_alone_is_refused() -> None:
     with pytest.raises(WiringError) as caught:
         elaborate(Main)
     first, *hops, last = str(caught.value).splitlines()
-    assert "circle" in first
+    assert "cycle" in first
     assert any("main.a.inp -> main.a.out" in hop for hop in hops)
     assert last == "Remove one of them."
 

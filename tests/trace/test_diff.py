@@ -53,12 +53,12 @@ def test_traces_that_differ_have_a_difference_both_ways(a: Trace, b: Trace) -> N
         (
             trace(ONE, at(5)),
             trace(ONE),
-            "at tag (5, 0): B ended at (0, 0), A went on",
+            "at tag (5, 0): B ended at (0, 0), A continued",
         ),
         (
             trace(ONE, at(5)),
             trace(ONE, at(4)),
-            "at tag (4, 0): A went on to tag (5, 0), B to (4, 0)",
+            "at tag (4, 0): A continued with tag (5, 0), B with (4, 0)",
         ),
         (
             trace(ONE),
@@ -114,7 +114,7 @@ def test_traces_that_differ_have_a_difference_both_ways(a: Trace, b: Trace) -> N
     ],
 )
 def test_the_difference_is_said_in_plain_words(a: Trace, b: Trace, words: str) -> None:
-    assert str(diff(a, b)) == f"the runs part {words}"
+    assert str(diff(a, b)) == f"the runs diverge {words}"
 
 
 def test_the_difference_has_fields() -> None:

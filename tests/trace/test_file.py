@@ -80,12 +80,12 @@ def test_every_changed_byte_is_noticed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "line", "what"),
     [
-        (lambda text: "hello\n", 1, "not a trace file"),
-        (lambda text: "", 1, "not a trace file"),
-        (lambda text: text.replace("trace 2 ", "trace 3 "), 1, "format version 3"),
+        (lambda text: "hello\n", 1, "not a trace"),
+        (lambda text: "", 1, "not a trace"),
+        (lambda text: text.replace("trace 2 ", "trace 3 "), 1, "got 3"),
         (lambda text: text.replace('"seed"', '"sead"'), 1, "header is damaged"),
         (lambda text: text.replace("{", "", 1), 1, "header is damaged"),
-        (lambda text: text.replace("run main.go", "ran main.go"), 6, "no such line"),
+        (lambda text: text.replace("run main.go", "ran main.go"), 6, "unexpected line"),
         (lambda text: text.replace("main.go", "main.so"), 7, "was changed"),
         (lambda text: text + "(9, 0)\n", 8, "after the closing line"),
         (lambda text: text[: text.index("end ")], 7, "no closing line"),

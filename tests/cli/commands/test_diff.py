@@ -65,7 +65,7 @@ def test_first_difference_is_shown_with_both_values(capsys: Capture) -> None:
     assert status == 1
     first, *rest = out.splitlines()
     assert first == (
-        "the runs part at tag (2000000, 0), in main.c.reaction_1: "
+        "the runs diverge at tag (2000000, 0), in main.c.reaction_1: "
         "A set main.c.y to 3, B to 'x'"
     )
     assert rest[:2] == ["  A: a", "  B: b"]
@@ -88,7 +88,7 @@ def test_run_that_ended_earlier_is_shown(capsys: Capture) -> None:
     status, out, _ = said(capsys, "a", "b")
 
     assert status == 1
-    assert "B ended at (2000000, 0), A went on" in out
+    assert "B ended at (2000000, 0), A continued" in out
 
 
 @pytest.mark.parametrize("name", ["none", "text", "cut"])
@@ -203,7 +203,7 @@ def test_directory_that_is_not_a_run_is_refused(capsys: Capture) -> None:
     status, _, err = said(capsys, "a", "b")
 
     assert status == 2
-    assert "b: the directory has no run" in err
+    assert "b: there is no run" in err
 
 
 def test_nested_arrays_are_compared() -> None:

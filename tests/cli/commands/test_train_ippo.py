@@ -454,7 +454,9 @@ def test_trainings_are_compared_by_their_traces(
     assert "and traces" in capsys.readouterr().out
     assert main(["diff", paths[0], paths[2]]) == 1
     said = capsys.readouterr().out
-    assert re.match(r"the runs part at tag \(10000000, 0\), in main\.pupil\[0\]", said)
+    assert re.match(
+        r"the runs diverge at tag \(10000000, 0\), in main\.pupil\[0\]", said
+    )
 
 
 # -- learning -------------------------------------------------------------------------

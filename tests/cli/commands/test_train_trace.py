@@ -60,7 +60,7 @@ def test_trainings_are_compared_by_their_traces(runs: Path, capsys: Capture) -> 
 
     assert diff(runs, "one", "other") == 1
     said = capsys.readouterr().out
-    where = r"the runs part at tag \(\d000000, 0\), in main\.learner\.learn: "
+    where = r"the runs diverge at tag \(\d000000, 0\), in main\.learner\.learn: "
     assert re.match(where + r"A set main\.learner\.\w+ to .*, B to ", said)
 
 
