@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stable-Baselines3 on our vector does what it does on its own, bit for bit."""
+"""SB3VecEnv is bit-identical to DummyVecEnv."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_the_comparison_sees_both_kinds_of_ends() -> None:
 
 
 @pytest.mark.parametrize("placement", PLACEMENTS)
-def test_an_environment_that_reuses_its_objects_does_not_change_what_was_seen(
+def test_reused_objects_do_not_change_earlier_results(
     placement: Any,
 ) -> None:
     envs = SB3VecEnv([Reuser] * 2, placement=placement, workers=1)
@@ -368,7 +368,7 @@ def test_an_id_will_do() -> None:
     assert_same(play(envs), play(DummyVecEnv([short_cart_pole] * 3)))
 
 
-def test_what_does_not_fit_is_refused_with_what_to_do() -> None:
+def test_unsupported_arguments_are_refused_with_a_remedy() -> None:
     with pytest.raises(ValueError, match=r"autoreset_mode must be AutoresetMode\.SAME"):
         SB3VecEnv("CartPole-v1", 2, autoreset_mode="NextStep")
     with pytest.raises(ValueError, match="copy must be True"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infos are put batch_infos as Gymnasium does, whichever way is taken."""
+"""Infos are batched as Gymnasium does it, on both code paths."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures are made smaller by averaging areas, as OpenCV does."""
+"""Area downscaling equals OpenCV's INTER_AREA up to rounding."""
 
 from __future__ import annotations
 
