@@ -601,7 +601,7 @@ def test_a_directory_without_a_run_is_reported(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([command, str(tmp_path)]) == 2
-    assert f"{tmp_path}: no run is here" in capsys.readouterr().err
+    assert f"{tmp_path}: there is no run" in capsys.readouterr().err
     (tmp_path / "config.json").write_text("{")
     assert main([command, str(tmp_path)]) == 2
     assert "reading the configuration failed" in capsys.readouterr().err
