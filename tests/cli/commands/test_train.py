@@ -280,7 +280,8 @@ def test_two_processes_do_not_train_in_one_run(
         (["--exploration-fraction=0"], "exploration_fraction must be in (0, 1], got 0"),
         (["--learning-starts=10000"], "learning must start within 640 steps"),
         (["--buffer-size=3"], "replay capacity must be at least 32"),
-        (["--workers=0"], "workers must be 1 or more, got 0"),
+        (["--workers=0"], "workers must be from 1 to 1024, got 0"),
+        (["--workers=100000"], "workers must be from 1 to 1024, got 100000"),
         (["--checkpoint-every=0"], "checkpoint_every must be at least 1, got 0"),
         (["--track"], "track needs Weights & Biases, which is not installed"),
         (["--resume=nowhere"], "nowhere: there is no such directory"),
@@ -600,7 +601,7 @@ def test_a_directory_without_a_run_is_reported(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([command, str(tmp_path)]) == 2
-    assert f"{tmp_path}: no run is here" in capsys.readouterr().err
+    assert f"{tmp_path}: there is no run" in capsys.readouterr().err
     (tmp_path / "config.json").write_text("{")
     assert main([command, str(tmp_path)]) == 2
     assert "reading the configuration failed" in capsys.readouterr().err
@@ -640,7 +641,7 @@ def test_runs_reports_an_empty_or_missing_directory(
     assert main(["runs", "--runs-dir", str(tmp_path)]) == 0
     assert "no runs in" in capsys.readouterr().out
     assert main(["runs", "--runs-dir", str(tmp_path / "x")]) == 2
-    assert "there is no directory" in capsys.readouterr().err
+    assert "does not exist" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("kind", ["png", "svg"])

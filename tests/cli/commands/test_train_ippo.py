@@ -347,7 +347,7 @@ def test_an_environment_may_be_in_the_current_directory(
             "--num-minibatches=99",
             "must be at most num_envs * num_steps = 30",
         ),
-        ("--workers=0", "workers must be 1 or more, got 0"),
+        ("--workers=0", "workers must be from 1 to 1024, got 0"),
     ],
 )
 def test_settings_that_do_not_fit_are_said_in_one_message(

@@ -163,7 +163,7 @@ def test_directories_and_tasks_that_do_not_fit_raise(tmp_path: Path) -> None:
         Trainer.from_directory(tmp_path / "nowhere")
     with pytest.raises(FlowError, match="directory must be given to resume"):
         Trainer(TASK, resume=True)
-    with pytest.raises(FlowError, match="workers must be 1 or more, got 0"):
+    with pytest.raises(FlowError, match="workers must be from 1 to 1024, got 0"):
         Trainer(TASK, workers=0)
     assert {file.name: file.read_bytes() for file in path.iterdir()} == before
 

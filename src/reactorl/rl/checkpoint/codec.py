@@ -110,7 +110,7 @@ def unpack(value: Any, arrays: Sequence[Array]) -> Data:  # noqa: ANN401
         return int(found, 16)
     if tag == "bytes":
         return bytes.fromhex(found)
-    msg = f"there is no kind of data {tag!r}"
+    msg = f"unknown kind of data {tag!r}"
     raise ValueError(msg)
 
 
@@ -122,6 +122,6 @@ def dtype_of(text: str) -> Any:  # noqa: ANN401
     """
     dtype = np.dtype(text)
     if dtype.kind not in KINDS:
-        msg = f"{text!r} is not a type of plain values"
+        msg = f"dtype must be one of numbers, times or text, got {text!r}"
         raise ValueError(msg)
     return dtype

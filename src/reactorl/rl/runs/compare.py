@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-_HOW = "  Train both with --trace to learn the tag, the reaction and the port."
+_HOW = "  Train both with --trace to find the tag, the reaction and the port."
 
 
 @public
@@ -35,13 +35,13 @@ def compare_runs(a: Path, b: Path, *, traced: bool) -> tuple[bool, str]:
         CheckpointError: A checkpoint cannot be read.
     """
     one, other = RunDirectory.open(a), RunDirectory.open(b)
-    parts = _numbers(one, other) or _learned(one, other)
+    found = _compare_metrics(one, other) or _compare_checkpoints(one, other)
     settings = _settings(one, other)
     names = [f"  A: {a}", f"  B: {b}"]
-    if parts is None:
-        same = "the trainings are the same: numbers and checkpoints"
+    if found is None:
+        same = "the runs are identical: metrics and checkpoints"
         return True, "\n".join([f"{same}{', and traces' if traced else ''}", *settings])
-    return False, "\n".join([parts, *names, *settings, *([] if traced else [_HOW])])
+    return False, "\n".join([found, *names, *settings, *([] if traced else [_HOW])])
 
 
 def _settings(a: RunDirectory, b: RunDirectory) -> list[str]:
@@ -57,7 +57,7 @@ def _settings(a: RunDirectory, b: RunDirectory) -> list[str]:
     ]
 
 
-def _numbers(a: RunDirectory, b: RunDirectory) -> str | None:
+def _compare_metrics(a: RunDirectory, b: RunDirectory) -> str | None:
     """Compare the metrics, except for speeds."""
     last = 0
     for mine, other in zip_longest(_rows(a), _rows(b)):
@@ -66,13 +66,13 @@ def _numbers(a: RunDirectory, b: RunDirectory) -> str | None:
             continue
         if mine is None or other is None:
             ended, more = ("A", "B") if mine is None else ("B", "A")
-            next_step = (mine or other)[0]
+            step = (mine or other)[0]
             return (
-                f"the training runs diverge after step {last}: {ended} has no more "
-                f"metrics, {more} continues with step {next_step}"
+                f"the runs diverge after step {last}: {ended} has no more metrics, "
+                f"{more} continues with step {step}"
             )
         step = min(mine[0], other[0])
-        where = f"the training runs diverge at step {step}"
+        where = f"the runs diverge at step {step}"
         if mine[:2] == other[:2]:
             return f"{where}: {mine[1]} is {mine[2]} in A, {other[2]} in B"
         return (
@@ -89,20 +89,22 @@ def _rows(run: RunDirectory) -> Iterator[tuple[int, str, str]]:
                 yield step, key, repr(value)
 
 
-def _learned(a: RunDirectory, b: RunDirectory) -> str | None:
+def _compare_checkpoints(a: RunDirectory, b: RunDirectory) -> str | None:
     """Compare the newest checkpoints."""
     have = a.checkpoint.exists(), b.checkpoint.exists()
     if have == (False, False):
         return None
     if not all(have):
         lacks, other = ("B", "A") if have[0] else ("A", "B")
-        return f"the numbers are the same; {lacks} has no checkpoint, {other} has"
+        return f"the metrics are identical; {lacks} has no checkpoint, {other} has one"
     mine, others = (read_checkpoint(run.checkpoint).data for run in (a, b))
     found = next(_different(mine, others, ()), None)
     if found is None:
         return None
     path, words = found
-    return f"the numbers are the same, the checkpoints differ: {'.'.join(path)} {words}"
+    return (
+        f"the metrics are identical, the checkpoints differ: {'.'.join(path)} {words}"
+    )
 
 
 def _different(

@@ -121,7 +121,8 @@ class RunDirectory:
         try:
             config = json.loads((path / "config.json").read_text())
         except FileNotFoundError:
-            there = "no run is here" if path.is_dir() else "there is no such directory"
+            missing = "run" if path.is_dir() else "such directory"
+            there = f"there is no {missing}"
             raise RunError(path, there, remedy) from None
         except (OSError, ValueError) as error:
             what = f"reading the configuration failed: {error}"

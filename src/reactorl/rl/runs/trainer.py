@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reactorl import ReactorlError
+from reactorl import MAX_WORKERS, ReactorlError
 from reactorl.rl._public import public
 from reactorl.rl.checkpoint.file import read_checkpoint
 from reactorl.rl.flow.algorithm import FlowError, require
@@ -104,7 +104,8 @@ class Trainer(TrainerOptions):
         return cls(task, directory, resume=True, **options)
 
     def __post_init__(self) -> None:
-        require(self.workers is None or self.workers >= 1, self, "workers", "1 or more")
+        fits = self.workers is None or 1 <= self.workers <= MAX_WORKERS
+        require(fits, self, "workers", f"from 1 to {MAX_WORKERS}")
         require(self.checkpoint_every >= 1, self, "checkpoint_every", "at least 1")
         require(self.final_episodes >= 0, self, "final_episodes", "0 or more")
         if self.resume and self.directory is None:
