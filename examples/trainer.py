@@ -3,7 +3,7 @@
 
 ``Trainer`` does what ``reactorl train`` does: metrics, checkpoints, a report. Callbacks
 run between two iterations: they can write metrics and stop the training, but do not
-change what is learned. A schedule does, so it belongs into the algorithm: a subclass
+change what is learned. A schedule does, so it belongs to the algorithm: a subclass
 with fields of its own, which are part of the identity of a checkpoint. So a run with a
 schedule is reproducible and can be resumed like any other.
 
