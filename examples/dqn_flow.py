@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""DQN as a dataflow program: rollouts, replay, learner and evaluation are reactors.
+"""DQN as a reactor program: rollouts, replay, learner and evaluation are reactors.
 
-A ``Flow`` says what is trained and how its parts are synchronised; the reactor program
-follows from that. Its parts can be seen below, and a round's results as they come. The
-weights are the same bits with one worker as with two, and for a run that was stopped in
-the middle, saved, and taken up again by another.
+A ``Flow`` describes what is trained; the reactor program follows from it. This example
+prints the reactors and the iterations. The weights are bit-identical with one worker
+and with two, and for a run that was stopped, saved, and resumed.
 
 Run it: ``python examples/dqn_flow.py`` (needs ``reactorl[train]``)
 """
@@ -12,50 +11,57 @@ Run it: ``python examples/dqn_flow.py`` (needs ``reactorl[train]``)
 import jax
 import numpy as np
 
-from reactorl.rl import DQN, Flow, ReplayConfig, Run
+from reactorl.rl import DQN, Flow
 
 FLOW = Flow(
     "CartPole-v1",
-    DQN(hidden=(32,)),
-    num_envs=8,
-    rollouts=4,
-    steps=16,
-    rounds=8,
-    replay=ReplayConfig(capacity=2_000, batch_size=32, updates=4, starts_at=200),
-    evaluate_every=4,
-    evaluation_episodes=2,
+    DQN(
+        total_timesteps=1_024,
+        num_envs=8,
+        num_steps=16,
+        hidden=(32,),
+        buffer_size=2_000,
+        batch_size=32,
+        learning_starts=200,
+        train_frequency=32,
+    ),
+    eval_every=512,
+    eval_episodes=2,
     seed=1,
 )
 
 
-def same(ours: object, theirs: object) -> bool:
-    """Return whether two sets of weights are the same, bit for bit."""
-    pairs = zip(jax.tree.leaves(ours), jax.tree.leaves(theirs), strict=True)
+def same(one: object, other: object) -> bool:
+    """Return whether two sets of weights are bit-identical."""
+    pairs = zip(jax.tree.leaves(one), jax.tree.leaves(other), strict=True)
     return all(np.array_equal(a, b) for a, b in pairs)
 
 
 def main() -> None:
-    """Look at the program; train it in three ways; compare."""
+    """Print the program; train in three ways; compare."""
     for reactor in FLOW.program().reactors:
         print(f"{reactor.path}: {reactor.cls.__name__}")
 
-    with Run(FLOW, workers=1) as run:
-        for round in run.rounds():
-            learned = "learned" if round.metrics else "collected"
-            played = ", evaluated" if round.evaluation else ""
-            print(f"round {round.number}: {round.steps} steps, {learned}{played}")
+    with FLOW.start(workers=1) as run:
+        for iteration in run.iterations():
+            learned = "learned" if iteration.metrics else "collected"
+            played = ", evaluated" if iteration.evaluation else ""
+            number, steps = iteration.number, iteration.steps
+            print(f"iteration {number}: {steps} steps, {learned}{played}")
         weights = run.weights
 
     print(f"2 workers: same weights: {same(FLOW.run(workers=2), weights)}")
 
-    with Run(FLOW, workers=2) as first:
+    with FLOW.start(workers=2) as first:
         for _ in range(3):
             first.step()
         saved = first.save()
-    with Run(FLOW, workers=1, saved=saved) as second:
-        for _ in second.rounds():
+    with FLOW.start(workers=1, saved=saved) as second:
+        for _ in second.iterations():
             pass
-        print(f"stopped after 3 rounds: same weights: {same(second.weights, weights)}")
+        print(
+            f"stopped after 3 iterations: same weights: {same(second.weights, weights)}"
+        )
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pipelined training: rollouts and learner side by side, and still the same bits.
+"""Pipelined training: rollouts and learner run concurrently, reproducibly.
 
-With ``lag=0`` the learner learns from what was collected in the same round, so it waits
-for the rollouts, and they wait for its weights: turns. With ``lag=1`` everybody works
-with what the round before gave; nobody waits for anybody within a round, and both work
-at the same time. How old the weights are is a number in the program, not a matter of
-who was faster. So asynchronous training, too, can be repeated bit for bit, on any
-number of workers. Notice that the lag changes what is learned, and workers do not.
+With ``lag=0`` the learner learns from what was collected in the same iteration: it
+waits for the rollouts, and they wait for its weights. With ``lag=1`` both use what the
+iteration before gave: they do not depend on each other within an iteration, and run
+concurrently. The lag is part of the program, not a matter of timing, so asynchronous
+training gives the same bits for any number of workers. The lag changes what is learned;
+the number of workers does not.
 
 Run it: ``python examples/pipelined_training.py`` (needs ``reactorl[train]``)
 """
@@ -17,21 +17,13 @@ import numpy as np
 from reactorl import Program
 from reactorl.rl import IMPALA, Flow
 
-ALGORITHM = IMPALA(hidden=(32,))  # makes up for weights that are older
-
 
 def flow(lag: int) -> Flow:
-    """Return a training with weights that are so many rounds older than necessary."""
-    return Flow(
-        "CartPole-v1",
-        ALGORITHM,
-        num_envs=8,
-        rollouts=4,
-        steps=16,
-        rounds=6,
-        lag=lag,
-        seed=3,
+    """Return a training with a policy lag."""
+    algorithm = IMPALA(  # corrects for the stale policy with V-trace
+        total_timesteps=768, num_envs=8, num_steps=16, hidden=(32,), lag=lag
     )
+    return Flow("CartPole-v1", algorithm, eval_every=0, seed=3)
 
 
 def waits(program: Program, reactor: str, other: str) -> bool:
@@ -45,7 +37,7 @@ def waits(program: Program, reactor: str, other: str) -> bool:
 
 
 def same(ours: object, theirs: object) -> bool:
-    """Return whether two sets of weights are the same, bit for bit."""
+    """Return whether two sets of weights are bit-identical."""
     pairs = zip(jax.tree.leaves(ours), jax.tree.leaves(theirs), strict=True)
     return all(np.array_equal(a, b) for a, b in pairs)
 
@@ -55,8 +47,8 @@ def main() -> None:
     learned = {}
     for lag in (0, 1):
         program = flow(lag).program()
-        turns = waits(program, "main.learner", "main.rollout")
-        print(f"lag {lag}: in a round, the learner waits for rollouts: {turns}")
+        waiting = waits(program, "main.learner", "main.rollout")
+        print(f"lag {lag}: the learner waits for rollouts: {waiting}")
         one, two = (flow(lag).run(workers=workers) for workers in (1, 2))
         print(f"  same weights with 1 and 2 workers: {same(one, two)}")
         learned[lag] = one

@@ -25,7 +25,7 @@ class Work(Protocol):
 
 
 class Member:
-    """What runs in a process."""
+    """The object in a process."""
 
     def __init__(self, params: tuple[Work, int], part: int) -> None:
         work, parts = params

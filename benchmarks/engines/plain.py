@@ -34,7 +34,7 @@ class MultiPort(list[Port]):
 
 
 class Plain:
-    """What bodies expect of a reactor besides ports and state."""
+    """Attributes of a reactor that bodies use, besides ports and state."""
 
     bank_index = 0
     stopped = False

@@ -86,8 +86,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--against",
         metavar="REV",
-        help="also measure our package as of another revision, or in another "
-        "directory, in turns with this one; no figure may be more than 5%% worse",
+        help="measure our package in turns with that of another revision, or in "
+        "another directory; no figure may be more than 5%% worse. Other engines are "
+        "measured only if --engines names them",
     )
     parser.add_argument("--gil", metavar="PYTHON", help="interpreter with a GIL")
     parser.add_argument("--ft", metavar="PYTHON", help="free-threaded interpreter")
@@ -204,7 +205,9 @@ def measure(
     if not options.here:
         # Engines see the packages of their own environments only.
         os.environ.pop("PYTHONPATH", None)
-    used = dict.fromkeys(e for w in workloads for e in w.engines)
+    used = {e for w in workloads for e in w.engines}
+    if other is not None and not options.engines:
+        used = {engine for engine in used if ENGINES[engine].ours}
     asked = [e for e in ENGINES if e in used and e in (options.engines or used)]
     found, missing = places(asked, pythons, display.say)
     for name, why in missing.items():

@@ -262,9 +262,7 @@ def given_place(engine: Engine, pythons: Mapping[str, str]) -> Place:
     if facts["gil"] == (engine.python == "ft"):
         msg = f"{python} has {'a' if facts['gil'] else 'no'} GIL"
         raise SetUpError(msg)
-    if absent := lacking(python, tuple(engine.needs)):
-        msg = f"{', '.join(absent)} not installed in {python}"
-        raise SetUpError(msg)
+    _check_needs(engine, python)
     return Place(python, facts, complete=False)
 
 
@@ -282,21 +280,39 @@ def places(
     """
     found: dict[str, Place] = {}
     missing: dict[str, str] = {}
-    failed: dict[str, str] = {}
-    made: dict[str, Place] = {}
+    made: dict[str, Place | SetUpError] = {}
     for engine in map(engine_named, engines):
-        name = engine.environment
         try:
             if pythons is not None:
                 found[engine.name] = given_place(engine, pythons)
-            elif name in failed:
-                missing[engine.name] = failed[name]
             else:
-                made[name] = made.get(name) or ENVIRONMENTS[name].set_up(say)
-                found[engine.name] = made[name]
+                place = _made(engine.environment, made, say)
+                _check_needs(engine, place.python)
+                found[engine.name] = place
         except SetUpError as error:
-            missing[engine.name] = failed[name] = str(error)
+            missing[engine.name] = str(error)
     return found, missing
+
+
+def _made(
+    name: str, made: dict[str, Place | SetUpError], say: Callable[[str], None]
+) -> Place:
+    """Return an environment, made once; a failure is not tried again, either."""
+    if name not in made:
+        try:
+            made[name] = ENVIRONMENTS[name].set_up(say)
+        except SetUpError as error:
+            made[name] = error
+    place = made[name]
+    if isinstance(place, SetUpError):
+        raise place
+    return place
+
+
+def _check_needs(engine: Engine, python: str) -> None:
+    if absent := lacking(python, tuple(engine.needs)):
+        msg = f"{', '.join(absent)} not installed in {python}"
+        raise SetUpError(msg)
 
 
 @contextmanager

@@ -45,9 +45,12 @@ def outcomes(run: Run, results: Results) -> list[Outcome]:
 
 
 def claims_of(found: Sequence[Outcome]) -> list[Claim]:
-    """Return all claims about workloads, and those about two builds of ours."""
+    """Return the claims; with two builds, only those that were measured."""
     claims = [claim for each in found for claim in each.workload.claims(each)]
-    return claims + [claim for each in found for claim in regressions(each)]
+    compared = [claim for each in found for claim in regressions(each)]
+    if compared:
+        claims = [claim for claim in claims if claim.measured is not None]
+    return claims + compared
 
 
 def write(run: Run, results: Results, target: Path, notes: Path = NOTES) -> str:

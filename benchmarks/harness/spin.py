@@ -13,7 +13,7 @@ def spin(turns: int, number: int) -> int:
     """Return a number that takes ``turns`` turns of a loop to compute."""
     # Objects of this call. Constants of a compiled module are mortal objects that all
     # threads share: without a GIL they would contend for the reference counts, and
-    # the work would not be independent, whatever schedules it.
+    # the work would not be independent, with any scheduler.
     factor, summand, mask = map(int, ("1103515245", "12345", "2147483647"))
     for _ in range(turns):
         number = (number * factor + summand) & mask

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A place in the user's source.
+    """A position in the user's source.
 
     Attributes:
         file: Path of the file.
@@ -69,16 +69,16 @@ def here() -> Position:
         frame = frame.f_back
     file, line = frame.f_code.co_filename, frame.f_lineno
     found = _known.get((file, line))
-    if found is None:  # a line that says many things is one object
+    if found is None:  # declarations on one line share one object
         found = _known.setdefault((file, line), Position(file, line))
     return found
 
 
 @contextmanager
 def at(position: Position) -> Iterator[None]:
-    """Let everything that is declared inside be declared at ``position``.
+    """Make ``position`` the position of all declarations inside the block.
 
-    For front ends, whose users' source is not what Python executes.
+    For front ends: the source of their users is not the Python that runs.
     """
     before: Position | None = getattr(_said, "position", None)
     _said.position = position

@@ -27,7 +27,7 @@ def nanoseconds(duration: Duration) -> int:
     """
     if isinstance(duration, bool) or not isinstance(duration, int | timedelta):
         msg = (
-            f"a duration is an int of nanoseconds or a timedelta, not "
+            f"a duration must be an int of nanoseconds or a timedelta, got "
             f"{type(duration).__name__} ({duration!r}); write for example msec(1.5)"
         )
         raise TypeError(msg)

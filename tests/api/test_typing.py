@@ -56,7 +56,7 @@ def test_each_marked_mistake_is_found_and_nothing_else(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["Main", "Light", "Retry", "RunningMean"])
-def test_the_good_programs_are_good_programs(name: str) -> None:
+def test_good_programs_are_good_programs(name: str) -> None:
     program = reactorl.elaborate(getattr(typed_programs, name))
 
     assert program.order.level

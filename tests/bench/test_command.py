@@ -26,6 +26,7 @@ from benchmarks.suites import SUITES
 PLAIN = "plain" if gil_is_on() else "plain-ft"
 OURS = "ours-gil" if gil_is_on() else "ours-ft"
 OURS_1 = "ours-1-gil" if gil_is_on() else "ours-1-ft"
+PLAIN_VECTOR = "gym-sync" if gil_is_on() else "gym-sync-ft"
 
 
 def bench(out: Path, *more: str) -> int:
@@ -169,6 +170,21 @@ def test_engine_that_cannot_be_installed_is_missing_with_the_reason(
     assert len(asked) == 2  # both share an environment, which is tried once
 
 
+def test_engine_whose_environment_lacks_a_module_is_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    place = environments.Place("python", {})
+    monkeypatch.setattr(environments.Environment, "set_up", lambda *_: place)
+    monkeypatch.setattr(
+        environments, "lacking", lambda _, modules: [m for m in modules if m == "lark"]
+    )
+
+    found, missing = places(["lf-gil", "lark-gil"], None, lambda text: None)
+
+    assert list(found) == ["lf-gil"]
+    assert missing == {"lark-gil": "lark not installed in python"}
+
+
 def copy_package(directory: Path) -> Path:
     """Copy our package with its extensions; importing the copy leaves a mark."""
     package = Path(reactorl.__file__).parent
@@ -186,13 +202,17 @@ def copy_package(directory: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("suite", "workload", "case"),
-    [("runtime", "star", "2"), ("vector", "vector", "cartpole-15")],
+    ("suite", "workload", "case", "engines"),
+    [
+        ("runtime", "star", "2", [OURS, OURS_1]),
+        ("vector", "vector", "cartpole-15", [OURS_1, PLAIN_VECTOR]),
+    ],
 )
 def test_two_builds_are_measured_in_turns(
     suite: str,
     workload: str,
     case: str,
+    engines: list[str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -205,21 +225,27 @@ def test_two_builds_are_measured_in_turns(
     monkeypatch.setattr(builds, "BUILDS", tmp_path / "builds")
     monkeypatch.setattr(builds, "_built", built)
     monkeypatch.setattr(Source, "compiled_in_place", lambda *_: False)
-    engines = [OURS_1, f"{OURS_1}@older"]
-
-    words = ["--suite", suite, workload, "--smoke", "--here", "--engines", OURS_1]
+    words = ["--suite", suite, workload, "--smoke", "--here", "--against", str(older)]
+    if PLAIN_VECTOR in engines:  # not one of ours: only if it is named
+        words += ["--engines", *engines]
     out = tmp_path / "results"
-    assert command.main([*words, "--against", str(older), "--out", str(out)]) == 0
 
-    run, results = Store(out).read()
-    assert run.asked == engines
+    assert command.main([*words, "--out", str(out)]) == 0
+
+    _, results = Store(out).read()
+    ours = [engine for engine in engines if engine != PLAIN_VECTOR]
     found = {m.job.engine: m for m in results.measurements if m.job.case == case}
-    assert list(found) == engines
+    assert set(found) == {*engines, *(f"{engine}@older" for engine in ours)}
+    order = list(found)
+    for engine in ours:
+        assert order.index(f"{engine}@older") == order.index(engine) + 1
     assert len({m.digest for m in found.values()}) == 1
     assert (this / "src" / "reactorl" / "used").exists()
     assert (older / "src" / "reactorl" / "used").exists()
     page = (out / "benchmarks.md").read_text()
-    assert f"{OURS_1}: time over that of older" in page
+    for engine in ours:
+        assert f"{engine}: time over that of older" in page
+    assert "not measured" not in page
 
 
 def test_interpreter_that_imports_another_build_is_refused(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reactorl.cli import main as frame
+from reactorl.cli.commands.train import flags_of
 from reactorl.cli.main import COMMANDS, GROUPS, main
 from reactorl.cli.support.run_options import normalised
 
@@ -109,6 +110,8 @@ def test_examples_are_valid_command_lines(
     if command == "run":
         args = normalised(args)
 
-    _, unknown = frame.make_parser(command)[0].parse_known_args([command, *args])
+    parsed, unknown = frame.make_parser(command)[0].parse_known_args([command, *args])
 
     assert unknown == []
+    if command == "train":
+        flags_of(parsed.algorithm).parse(parsed.flags)

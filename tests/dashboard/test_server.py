@@ -64,7 +64,7 @@ def ask(
     return connection.getresponse()
 
 
-def test_who_has_the_link_gets_the_page(dashboard: Dashboard) -> None:
+def test_request_with_the_secret_gets_the_page(dashboard: Dashboard) -> None:
     answer = ask(dashboard)
 
     assert answer.status == 200
@@ -118,7 +118,7 @@ def test_nothing_can_be_sent(dashboard: Dashboard, method: str, path: str) -> No
 
 
 @pytest.mark.parametrize("host", ["", "evil.example", "evil.example:80", "127.0.0.1"])
-def test_another_name_for_this_machine_is_refused(
+def test_another_name_for_this_machine_is_rejected(
     dashboard: Dashboard, host: str
 ) -> None:
     assert ask(dashboard, host=host).status == 403
@@ -132,7 +132,7 @@ def test_another_name_for_this_machine_is_refused(
         (b"GET / HTTP/1.1\r\nHost: HOST\r\nHost: HOST\r\n\r\n", b"403"),
     ],
 )
-def test_nonsense_is_refused(dashboard: Dashboard, sent: bytes, status: bytes) -> None:
+def test_nonsense_is_rejected(dashboard: Dashboard, sent: bytes, status: bytes) -> None:
     place = dashboard.link.split("/")[2]
     address = ("127.0.0.1", int(place.split(":")[1]))
     with socket.create_connection(address, timeout=10) as connection:
@@ -199,7 +199,7 @@ def test_nothing_is_left_of_it() -> None:
     with Dashboard(elaborate(Count), title="Count") as dashboard:
         port = int(dashboard.link.split("/")[2].split(":")[1])
         readers = [ask(dashboard, "/TOKEN/events") for _ in range(3)]
-        # Somebody who never asks anything.
+        # A connection without a request.
         silent = socket.create_connection(("127.0.0.1", port), timeout=10)
         run(Count, fast=True, at_start=dashboard.watch)
 

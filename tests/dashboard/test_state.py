@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From counters and numbers to what is shown."""
+"""From counters and metrics to the content of the page."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def sample(at: float, costs: Sequence[int], tags: int = 0, cpu: float = 0.0) -> 
     return Sample(at, 0, tags, 0, 0, (cpu, None), costs)
 
 
-def test_a_series_keeps_its_shape_however_long_it_gets() -> None:
+def test_series_keeps_its_shape_however_long_it_gets() -> None:
     series = Series(64)
     for x in range(10_000):
         series.add(x, 2.0 * x)
@@ -45,7 +45,7 @@ def test_a_series_keeps_its_shape_however_long_it_gets() -> None:
     )
 
 
-def test_a_series_leaves_out_what_is_no_number() -> None:
+def test_series_leaves_out_nan_and_infinity() -> None:
     series = Series()
     for value in (1.0, math.nan, math.inf, 3.0):
         series.add(1, value)
@@ -72,7 +72,7 @@ def test_shares_and_rates_are_those_of_the_last_seconds() -> None:
     assert lately.workers == [0.25, None]
 
 
-def test_a_reaction_takes_no_more_than_all_of_the_time() -> None:
+def test_reaction_takes_no_more_than_all_of_the_time() -> None:
     lately = Lately()
     lately.add(sample(0.0, [1, 1, 60 * 10**9]), 0)  # the first run compiled something
     lately.add(sample(2.0, [11, 1, 60 * 10**9]), 0)
@@ -81,7 +81,7 @@ def test_a_reaction_takes_no_more_than_all_of_the_time() -> None:
     assert busy.share == pytest.approx(1.0)
 
 
-def test_what_was_long_ago_does_not_count() -> None:
+def test_old_samples_do_not_count() -> None:
     lately = Lately()
     for second in range(10):
         lately.add(sample(second, [second * second, 1, 1]), 0)
@@ -119,7 +119,7 @@ def test_numbers_of_a_training_become_tiles_and_curves() -> None:
     json.dumps([now, state.charts(), state.work()], allow_nan=False)
 
 
-def test_a_board_tells_each_reader_what_is_new_to_him() -> None:
+def test_board_gives_each_reader_the_changed_parts() -> None:
     board = Board()
     board.show(a=1, b=[2])
     seen, news, over = board.news(0, 0)
@@ -132,7 +132,7 @@ def test_a_board_tells_each_reader_what_is_new_to_him() -> None:
     assert board.news(seen, 0)[2]
 
 
-def test_what_is_printed_is_heard_line_by_line(
+def test_printed_lines_are_copied(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     out, lines = io.StringIO(), list[str]()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures of programs: what is in them, as data, Mermaid and DOT.
+"""Diagrams of programs: their content as data, Mermaid and DOT.
 
 The texts are in ``golden``. After an intended change, look at the difference and
 accept it with ``REACTORL_ACCEPT=1 pytest tests/diagram/test_diagram.py``.
@@ -49,7 +49,7 @@ def _without_places(picture: Graph) -> str:
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("kind", ["json", "mmd", "dot"])
-def test_the_text_is_as_accepted(name: str, kind: str) -> None:
+def test_text_is_as_accepted(name: str, kind: str) -> None:
     picture = _drawn(name)
     found = {
         "json": lambda: _without_places(picture),
@@ -66,7 +66,7 @@ def test_the_text_is_as_accepted(name: str, kind: str) -> None:
     assert found == file.read_text(encoding="utf-8")
 
 
-def test_the_same_program_gives_the_same_text_whatever_the_hash_seed() -> None:
+def test_same_program_gives_the_same_text_whatever_the_hash_seed() -> None:
     code = (
         "from reactorl import graph; from tests.diagram.pictures import *\n"
         "for main in (Hierarchy, Banks, Modes, Loop):\n"
@@ -90,7 +90,7 @@ def _item(picture: Graph, path: str) -> Any:  # noqa: ANN401
     return next(item for item in picture.scene.items if item.path == path)
 
 
-def test_items_tell_types_times_and_places() -> None:
+def test_items_have_types_times_and_positions() -> None:
     picture = _drawn("Hierarchy")
 
     assert _item(picture, "main.pair.x").facts == (("type", "int"),)
@@ -151,7 +151,7 @@ def test_values_have_no_addresses_and_are_not_endless() -> None:
     assert "Worse" in params["worse"]
 
 
-def test_a_broadcast_and_several_channels_are_said() -> None:
+def test_broadcast_and_number_of_channels_are_labels() -> None:
     picture = _drawn("Banks")
     items = picture.scene.items
     found = {
@@ -182,17 +182,17 @@ def test_folded_banks_are_their_first_member_and_unfolded_ones_are_all() -> None
     assert len(actor_to_gather) == 1 + 3
 
 
-def test_depth_closes_what_is_deeper() -> None:
+def test_depth_closes_deeper_reactors() -> None:
     text = str(_drawn("Hierarchy", depth=1))
 
     assert 'b1["pair"]' in text
     assert "first" not in text
     assert "i5 --> b1" in text
-    with pytest.raises(ValueError, match="depth is 0"):
+    with pytest.raises(ValueError, match="got 0"):
         _drawn("Hierarchy", depth=0)
 
 
-def test_what_is_in_a_loop_is_red_and_nothing_else() -> None:
+def test_only_loops_are_red() -> None:
     picture = _drawn("Loop")
     red = {item.path for item in picture.scene.items if item.loop}
 
@@ -210,7 +210,7 @@ def test_what_is_in_a_loop_is_red_and_nothing_else() -> None:
     assert "wait for each other" in picture.scene.problems[0]
 
 
-def test_a_legal_program_has_no_red_though_its_modes_feed_each_other() -> None:
+def test_legal_program_has_no_red_though_its_modes_feed_each_other() -> None:
     for name in ("Hierarchy", "Banks", "Modes"):
         picture = _drawn(name)
         assert picture.scene.problems == ()
@@ -228,7 +228,7 @@ def test_other_mistakes_are_errors() -> None:
         graph(Wrong)
 
 
-def test_a_program_and_its_class_give_the_same_picture() -> None:
+def test_program_and_its_class_give_the_same_picture() -> None:
     program = elaborate(pictures.Banks)
 
     assert graph(program) == graph(pictures.Banks)
@@ -269,7 +269,7 @@ def test_no_label_of_mermaid_is_taken_for_a_list() -> None:
     assert not [label for label in labels if re.match(r"\d+[.)]|[-+*#] ", label)]
 
 
-def test_every_frame_of_mermaid_says_that_it_goes_from_left_to_right() -> None:
+def test_every_mermaid_frame_has_a_direction() -> None:
     for name in NAMES:
         lines = str(_drawn(name)).splitlines()
         frames = [k for k, line in enumerate(lines) if "subgraph" in line]
@@ -290,7 +290,7 @@ def test_names_are_no_markup_in_svg() -> None:
 NO_TEXT = "a\ud800\0\x1b[31m\ufffe"
 
 
-def test_what_no_file_of_text_has_is_replaced(tmp_path: Path) -> None:
+def test_control_characters_and_surrogates_are_replaced(tmp_path: Path) -> None:
     """Such as half a character, in the name of a file that is not UTF-8."""
 
     class Main(Reactor):
@@ -341,7 +341,7 @@ def _back(picture: Graph) -> list[str]:
     ]
 
 
-def test_what_arrives_later_leads_back_only_where_it_closes_a_circle() -> None:
+def test_delayed_edges_are_feedback_only_where_they_close_a_cycle() -> None:
     assert _back(_drawn("Hierarchy")) == []
     assert _back(_drawn("Banks")) == [
         "main.gather.again -> main.actor[0].x",
@@ -350,7 +350,7 @@ def test_what_arrives_later_leads_back_only_where_it_closes_a_circle() -> None:
     assert _back(_drawn("Modes")) == ["main.switch_off -> main.off"]
 
 
-def test_a_value_that_a_reactor_keeps_closes_a_circle_too() -> None:
+def test_value_that_a_reactor_keeps_closes_a_circle_too() -> None:
     class Keeper(pictures.Relay):
         """Takes in one reaction and gives in another."""
 
@@ -394,7 +394,7 @@ def test_graphviz_draws_from_left_to_right(name: str, order: tuple[str, ...]) ->
     assert sorted(order, key=left) == list(order)
 
 
-def test_without_graphviz_it_is_said_what_to_install(
+def test_without_graphviz_the_error_names_the_package(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(shutil, "which", lambda _: None)
@@ -407,7 +407,7 @@ def test_without_graphviz_it_is_said_what_to_install(
     assert "image/svg+xml" not in picture._repr_mimebundle_()
 
 
-def test_when_graphviz_fails_its_reason_is_told(
+def test_error_of_graphviz_is_in_the_message(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def fails(*_: object, **__: object) -> subprocess.CompletedProcess[bytes]:
@@ -423,7 +423,7 @@ def test_when_graphviz_fails_its_reason_is_told(
 # -- files and notebooks ------------------------------------------------------------
 
 
-def test_the_suffix_says_what_is_saved(tmp_path: Path) -> None:
+def test_suffix_selects_the_format(tmp_path: Path) -> None:
     picture = _drawn("Banks")
     for suffix, begin in (
         (".mmd", "flowchart LR"),
@@ -437,7 +437,7 @@ def test_the_suffix_says_what_is_saved(tmp_path: Path) -> None:
         picture.save(tmp_path / "x.jpg")
 
 
-def test_a_notebook_shows_a_page_in_a_frame() -> None:
+def test_notebook_shows_a_page_in_a_frame() -> None:
     bundle = _drawn("Banks")._repr_mimebundle_()
 
     assert bundle["text/plain"].startswith("flowchart LR")
@@ -446,7 +446,7 @@ def test_a_notebook_shows_a_page_in_a_frame() -> None:
     assert frame.count('"') == 4  # nothing in the page ends the attribute
 
 
-def test_a_notebook_does_not_wait_for_still_pictures(
+def test_notebook_does_not_wait_for_still_pictures(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     drawn: list[str] = []
@@ -465,7 +465,7 @@ def test_a_notebook_does_not_wait_for_still_pictures(
     assert drawn == ["svg"]
 
 
-def test_the_title_is_the_class_if_none_is_given() -> None:
+def test_title_is_the_class_if_none_is_given() -> None:
     picture = _drawn("Banks")
 
     assert "<title>Banks</title>" in picture.html()

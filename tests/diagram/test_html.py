@@ -46,7 +46,7 @@ def _count(page: Page, selector: str) -> int:
     return page.locator(selector).count()
 
 
-# -- what it shows ------------------------------------------------------------------
+# -- content ------------------------------------------------------------------------
 
 
 def test_all_elements_are_drawn(browser_page: Page, tmp_path: Path) -> None:
@@ -90,9 +90,7 @@ def test_modes_and_transitions_are_drawn(browser_page: Page, tmp_path: Path) -> 
     assert sorted(labels) == ["history", "reset"]
 
 
-def test_loops_are_red_and_the_reason_is_told(
-    browser_page: Page, tmp_path: Path
-) -> None:
+def test_loops_are_red_and_explained(browser_page: Page, tmp_path: Path) -> None:
     _show(browser_page, graph(pictures.Loop), tmp_path)
 
     line = browser_page.locator(".reactorl-edge.reactorl-loop .reactorl-line").first
@@ -104,9 +102,7 @@ def test_loops_are_red_and_the_reason_is_told(
     assert "main.late.write sets main.late.y" in problem
 
 
-def test_a_program_without_loops_has_no_alarm(
-    browser_page: Page, tmp_path: Path
-) -> None:
+def test_program_without_loops_has_no_alarm(browser_page: Page, tmp_path: Path) -> None:
     _show(browser_page, graph(pictures.Banks), tmp_path)
 
     assert not browser_page.locator(".reactorl-problems").is_visible()
@@ -130,7 +126,7 @@ def test_nothing_shines_through_an_open_bank(
     )
 
 
-def test_a_line_through_a_reactor_leaves_the_names_of_its_ports_readable(
+def test_line_through_a_reactor_leaves_the_names_of_its_ports_readable(
     browser_page: Page, tmp_path: Path
 ) -> None:
     _show(browser_page, graph(pictures.Ring), tmp_path)
@@ -146,10 +142,10 @@ def test_a_line_through_a_reactor_leaves_the_names_of_its_ports_readable(
     assert max(below) < 1  # names end where the line is
 
 
-# -- what the reader does -----------------------------------------------------------
+# -- interaction --------------------------------------------------------------------
 
 
-def test_a_bank_is_one_box_until_it_is_unfolded(
+def test_bank_is_one_box_until_it_is_unfolded(
     browser_page: Page, tmp_path: Path
 ) -> None:
     _show(browser_page, graph(pictures.Banks), tmp_path)
@@ -187,7 +183,7 @@ def test_reactors_open_and_close(browser_page: Page, tmp_path: Path) -> None:
     assert len(_titles(browser_page)) == 4
 
 
-def test_search_opens_what_hides_the_thing(browser_page: Page, tmp_path: Path) -> None:
+def test_search_opens_enclosing_reactors(browser_page: Page, tmp_path: Path) -> None:
     _show(browser_page, graph(pictures.Banks, depth=1), tmp_path)
 
     browser_page.keyboard.press("/")
@@ -205,7 +201,7 @@ def test_search_opens_what_hides_the_thing(browser_page: Page, tmp_path: Path) -
     assert "pair[1]Pair" in _titles(browser_page)
 
 
-def test_the_list_of_finds_does_not_stay_in_the_way(
+def test_list_of_finds_does_not_stay_in_the_way(
     browser_page: Page, tmp_path: Path
 ) -> None:
     _show(browser_page, graph(pictures.Banks, depth=1), tmp_path)
@@ -224,7 +220,7 @@ def test_the_list_of_finds_does_not_stay_in_the_way(
     assert not found.is_visible()
 
 
-def test_hovering_tells_types_and_places(browser_page: Page, tmp_path: Path) -> None:
+def test_tooltips_show_types_and_positions(browser_page: Page, tmp_path: Path) -> None:
     _show(browser_page, graph(pictures.Hierarchy), tmp_path)
 
     browser_page.locator(".reactorl-port", has_text="x").first.hover()
@@ -283,7 +279,7 @@ def test_two_fingers_zoom(browser_page: Page, tmp_path: Path) -> None:
     assert 1.6 < scale() / before < 2.1  # from 80 to 160
 
 
-def test_a_narrow_page_has_everything_within_reach(
+def test_all_controls_are_visible_on_a_narrow_page(
     browser_page: Page, tmp_path: Path
 ) -> None:
     browser_page.set_viewport_size({"width": 360, "height": 640})
@@ -342,7 +338,7 @@ def _shape(page: Page, selector: str) -> float:
     return box["width"] / box["height"]
 
 
-def test_a_long_row_goes_on_below(browser_page: Page, tmp_path: Path) -> None:
+def test_long_rows_are_wrapped(browser_page: Page, tmp_path: Path) -> None:
     _show(browser_page, graph(pictures.crowd(40, 1)), tmp_path)
     assert 0.8 < _shape(browser_page, "[data-box='0'] > .reactorl-frame") < 4
 
@@ -350,7 +346,7 @@ def test_a_long_row_goes_on_below(browser_page: Page, tmp_path: Path) -> None:
     assert _shape(browser_page, "[data-box='0'] > .reactorl-frame") > 4
 
 
-def test_a_row_that_cannot_be_wrapped_is_drawn_all_the_same(
+def test_row_that_cannot_be_wrapped_is_drawn_all_the_same(
     browser_page: Page, tmp_path: Path
 ) -> None:
     text = graph(pictures.crowd(40, 1)).html()
@@ -364,7 +360,7 @@ def test_a_row_that_cannot_be_wrapped_is_drawn_all_the_same(
     assert _shape(browser_page, "[data-box='0'] > .reactorl-frame") > 10
 
 
-def test_a_newer_layout_replaces_one_under_way(
+def test_newer_layout_replaces_one_under_way(
     browser_page: Page, tmp_path: Path
 ) -> None:
     _show(browser_page, graph(pictures.crowd(10, 60)), tmp_path)
@@ -409,7 +405,7 @@ def test_marks_are_shown_and_banks_show_the_most(
     assert _heat(browser_page, f"[data-item='{item}'] .reactorl-shape") == "80%"
 
 
-def test_a_closed_reactor_shows_the_marks_of_what_is_in_it(
+def test_closed_reactor_shows_the_marks_of_its_content(
     browser_page: Page, tmp_path: Path
 ) -> None:
     _show(browser_page, graph(pictures.Hierarchy, depth=1), tmp_path)
@@ -468,9 +464,7 @@ def test_names_and_values_run_no_script(browser_page: Page, tmp_path: Path) -> N
     assert browser_page.title() == " ".join(HOSTILE.split(" "))
 
 
-def test_the_page_allows_no_script_but_its_own(
-    browser_page: Page, tmp_path: Path
-) -> None:
+def test_page_allows_no_script_but_its_own(browser_page: Page, tmp_path: Path) -> None:
     """Even where markup got through, the browser would not run it."""
     text = graph(pictures.Hierarchy).html()
     bad = "<script>window.hacked = 1</script>"
@@ -506,7 +500,7 @@ def test_another_page_can_have_the_picture_in_it(
     assert all(".reactorl-" in r for r in rules)
 
 
-def test_the_frame_in_a_notebook_draws_the_picture(
+def test_frame_in_a_notebook_draws_the_picture(
     browser_page: Page, tmp_path: Path
 ) -> None:
     file = tmp_path / "notebook.html"
@@ -528,7 +522,7 @@ def test_nothing_is_fetched_from_elsewhere() -> None:
     assert "src=" not in without_layout
 
 
-def test_the_layout_engine_is_the_pinned_one_with_its_licence() -> None:
+def test_layout_engine_is_the_pinned_one_with_its_licence() -> None:
     directory = files("reactorl.diagram") / "assets" / "elkjs"
     packed = (directory / "elk-worker.min.js.gz").read_bytes()
     digest = hashlib.sha256(gzip.decompress(packed)).hexdigest()
@@ -539,5 +533,5 @@ def test_the_layout_engine_is_the_pinned_one_with_its_licence() -> None:
 
 
 @pytest.mark.parametrize("main", [pictures.Hierarchy, pictures.Ring])
-def test_the_same_program_gives_the_same_page(main: Any) -> None:  # noqa: ANN401
+def test_same_program_gives_the_same_page(main: Any) -> None:  # noqa: ANN401
     assert graph(main).html() == graph(main).html()

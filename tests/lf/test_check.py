@@ -24,13 +24,13 @@ def test_check_prints_the_golden_text(
     monkeypatch.chdir(GOLDEN)
 
     status = main(["check", name])
-    said = capsys.readouterr().err
+    output = capsys.readouterr().err
 
     golden = Path(name).with_suffix(".txt")
     if os.environ.get("REACTORL_ACCEPT"):
-        golden.write_text(said)
+        golden.write_text(output)
     assert status != 0
-    assert said == golden.read_text()
+    assert output == golden.read_text()
 
 
 def _check(tmp_path: Path, text: str, capsys: pytest.CaptureFixture[str]) -> list[str]:

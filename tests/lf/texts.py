@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hypothesis strategies for the words of LF: names, literals, code blocks."""
+"""Hypothesis strategies for tokens of LF: names, literals, code blocks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NUMBERS = st.one_of(
     st.sampled_from(["0", "-0", "1.5", "-3.25", "-.01e0", ".5", "6.02e+23", "1e9"]),
 )
 
-# What could be taken for the end of something, or for a comment.
+# Texts that resemble the end of a literal or block, or a comment.
 _TRAPS = st.sampled_from(
     ["=}", "{=", "//", "# ", "/*", "*/", "'''", "'", ")", "{", "}", r"\"", r"\\", r"\n"]
 )

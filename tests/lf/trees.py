@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hypothesis strategies for syntax trees: everything that ``syntax.py`` can say."""
+"""Hypothesis strategies for syntax trees: all nodes of ``syntax.py``."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ attributes = tuples(
     st.builds(syntax.Attribute, names, st.none() | tuples(attribute_args)), most=2
 )
 
-# -- the head of a file -------------------------------------------------------------
+# -- target, imports, preambles -----------------------------------------------------
 
 items = st.recursive(
     st.one_of(literals, st.builds(syntax.Path, PATHS)),
@@ -85,7 +85,7 @@ preambles = st.builds(
     syntax.Preamble, codes, st.sampled_from([None, "private", "public"])
 )
 
-# -- what a reactor contains --------------------------------------------------------
+# -- members of a reactor -----------------------------------------------------------
 
 widths = st.none() | st.builds(
     syntax.Width, st.lists(st.integers(0, 99) | names | codes, max_size=3).map(tuple)
@@ -175,7 +175,7 @@ reactions = st.one_of(
     st.builds(
         syntax.Reaction, tuples(triggers), tuples(refs), tuples(effects), **_handled
     ),
-    # Without a list of triggers there are no sources: they would be its name.
+    # Without a list of triggers a source would be parsed as the name.
     st.builds(syntax.Reaction, st.none(), effects=tuples(effects), **_handled),
 )
 
@@ -187,7 +187,7 @@ def _members(
 
 
 def _unambiguous(members: list[syntax.Member]) -> tuple[syntax.Member, ...]:
-    """Return members of which no reaction swallows the connection after it."""
+    """Return members in which no reaction is parsed with the connection after it."""
     for n, (one, other) in enumerate(pairwise(members)):
         if isinstance(one, syntax.Reaction) and isinstance(other, syntax.Connection):
             members[n] = replace(one, code=one.code or syntax.Code(""))
@@ -235,4 +235,4 @@ files = st.builds(
     tuples(preambles, most=2),
     tuples(reactors, most=2),
 )
-"""Whole files, without comments."""
+"""Files without comments."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The judge: a plain interpreter of programs, against which the runtime is tested."""
+"""The oracle: a simple interpreter of programs, to which the runtime is compared."""
 
 from __future__ import annotations
 

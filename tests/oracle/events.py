@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Trigger(NamedTuple):
-    """What an event fires."""
+    """The trigger of an event."""
 
     kind: Literal["timer", "action", "stage"]
     id: int

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who carries whose values, and who must run before whom: by definition, not by speed.
+"""Storage of channels and order of reactions, computed by definition, not for speed.
 
 Written from the rules of the language alone. It shares no code with the package's own
 routes and levels, so that an error there cannot hide here.

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Options:
-    """What a run depends on besides the program.
+    """The inputs of a run besides the program.
 
     Attributes:
         choice_seed: Which of the ready reactions goes next.
@@ -58,7 +58,7 @@ class Options:
 
 @dataclass
 class Slot:
-    """What a channel or an action holds. The value outlasts its presence."""
+    """The value of a channel or an action, which is kept when it is absent."""
 
     present: bool = False
     value: object = None
@@ -66,7 +66,7 @@ class Slot:
 
 @dataclass
 class Doing:
-    """What the running reaction has done so far."""
+    """The effects of the running reaction so far."""
 
     node: ReactionNode
     sets: set[int] = field(default_factory=set)  # channels
@@ -196,7 +196,7 @@ class Run:
         ]
 
     def _fire(self, event: Waiting) -> None:
-        """Make the trigger of an event present and wake what it triggers."""
+        """Make the trigger of an event present and enable its reactions."""
         trigger = event.trigger
         match trigger.kind:
             case "timer":
@@ -277,7 +277,7 @@ class Run:
         )
 
     def _delayed(self) -> tuple[Event, ...]:
-        """Put what is present at the inputs of delays on the queue."""
+        """Put present inputs of delayed connections on the queue."""
         events = []
         for stage, connections in self._stages.items():
             first = connections[0]
@@ -321,7 +321,7 @@ class Run:
         self._stop_requested = True
 
     def _physical_events(self) -> list[Waiting]:
-        """Return what comes from outside; the options know when and what."""
+        """Return the physical events, which are in the options."""
         triggers = {
             self.program.element_name(action): Trigger("action", action.id)
             for action in self.program.actions

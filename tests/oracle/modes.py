@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modes: who is active, and what happens to waiting events when that changes."""
+"""Modes: which are active, and the pending events when that changes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Modes:
         self.visited: set[int] = set()
         """Modes that have ever been active."""
         self._left_at = {mode.id: start for mode in program.modes}
-        """When the clock of a mode stopped, if it stands still."""
+        """When the clock of a mode stopped, if it is stopped."""
         self._running = self._active_modes()
         self.visited |= self._running
 

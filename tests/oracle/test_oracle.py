@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The judge is judged: by traces computed by hand, and where the table cannot reach."""
+"""The oracle itself, compared with traces computed by hand."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.programs import RULES
 
 @pytest.mark.parametrize("choice_seed", [0, 1, 2])
 @pytest.mark.parametrize("name", RULES)
-def test_the_oracle_keeps_the_rule(name: str, choice_seed: int) -> None:
+def test_oracle_keeps_the_rule(name: str, choice_seed: int) -> None:
     rule = RULES[name]
 
     trace = interpret(rule.main, choice_seed=choice_seed, **rule.options)
@@ -40,7 +40,7 @@ def test_the_oracle_keeps_the_rule(name: str, choice_seed: int) -> None:
 
 
 @pytest.mark.parametrize("name", RULES)
-def test_the_start_time_leaves_no_mark(name: str) -> None:
+def test_start_time_leaves_no_mark(name: str) -> None:
     rule = RULES[name]
 
     trace = interpret(rule.main, **{**rule.options, "start_time": 10**18})
@@ -90,7 +90,7 @@ class _Touch(Reactor):
         (lambda self: self.dog.stop(), "main.it.dog", "stops"),
     ],
 )
-def test_a_body_can_touch_only_what_it_declares(
+def test_body_can_access_declared_elements_only(
     touch: object, element: str, access: str
 ) -> None:
     class Inner(_Touch):
@@ -106,7 +106,7 @@ def test_a_body_can_touch_only_what_it_declares(
     assert (caught.value.element, caught.value.access) == (element, access)
 
 
-def test_missed_deadlines_are_what_the_options_say() -> None:
+def test_missed_deadlines_come_from_the_options() -> None:
     class Main(Reactor):
         timer = Timer(0, 2)
 
@@ -126,7 +126,7 @@ def test_missed_deadlines_are_what_the_options_say() -> None:
     assert missed == [False, True]
 
 
-def test_an_updated_deadline_holds_from_the_next_tag_on() -> None:
+def test_updated_deadline_holds_from_the_next_tag_on() -> None:
     class Main(Reactor):
         timer = Timer(0, 2)
 
@@ -162,7 +162,7 @@ def test_watchdogs_never_expire_in_virtual_time() -> None:
     assert len(interpret(Main, timeout=1000)) == 11
 
 
-def test_an_event_at_the_end_of_time_never_happens() -> None:
+def test_event_at_the_end_of_time_never_happens() -> None:
     class Main(Reactor):
         a = LogicalAction[None]()
 
@@ -180,7 +180,7 @@ def test_an_event_at_the_end_of_time_never_happens() -> None:
     assert trace.tags[-1].tag == Tag(0, 1)
 
 
-def test_a_program_without_end_is_stopped() -> None:
+def test_program_without_end_is_stopped() -> None:
     class Main(Reactor):
         a = LogicalAction[None]()
 
@@ -192,7 +192,7 @@ def test_a_program_without_end_is_stopped() -> None:
         interpret(Main, max_tags=50)
 
 
-def test_a_program_that_waits_for_nothing_is_refused() -> None:
+def test_program_that_waits_for_nothing_is_rejected() -> None:
     class Main(Reactor):
         a = PhysicalAction[None]()
 
@@ -221,13 +221,13 @@ def test_random_streams_depend_on_seed_and_name_only() -> None:
     assert interpret(One, seed=4).values("b.out") != one.values("b.out")
 
 
-def test_an_elaborated_program_can_be_run_again_and_again() -> None:
+def test_elaborated_program_can_be_run_again_and_again() -> None:
     program = elaborate(RULES["Diamond"].main)
 
     assert interpret(program) == interpret(program)
 
 
-def test_deep_traces_tell_objects_apart() -> None:
+def test_deep_traces_distinguish_objects() -> None:
     class Send(Reactor):
         out = Output[list[int]]()
 

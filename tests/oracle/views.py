@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What reaction bodies hold in their hands: ports, actions, modes, and the context.
+"""The objects that bodies use: ports, actions, modes, and the context.
 
 Each call asks the run what the running reaction may touch.
 """
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def _check(
     run: Run, access: str, element: str, what: int, allowed: Collection[int]
 ) -> Doing:
-    """Return what the running reaction does, if it may touch ``what``."""
+    """Return the running reaction, if it may access ``what``."""
     doing = run.doing
     assert doing is not None, "no reaction is running"
     if what not in allowed:
@@ -190,7 +190,7 @@ class WatchdogView:
 
 
 class ContextView:
-    """What a running reactor can ask. The wall clock never moves ahead of the tag."""
+    """What a running reactor can query. The wall clock is never ahead of the tag."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
@@ -231,7 +231,7 @@ class Host:
         return self._context
 
     def port(self, holder: int, port: PortNode) -> PortView | MultiPortView:
-        del holder  # what may be touched depends on the running reaction
+        del holder  # the access rights depend on the running reaction
         views = [PortView(self._run, port, channel) for channel in port.channels]
         return views[0] if port.width is None else MultiPortView(views)
 

@@ -106,7 +106,7 @@ def test_members_that_are_alike_share_their_parameters() -> None:
         program.reactors[2].params["gain"] = 4
 
 
-def test_a_class_and_a_configured_reactor_both_make_a_program() -> None:
+def test_class_and_a_configured_reactor_both_make_a_program() -> None:
     assert len(elaborate(Grid).reactors) == 5
     assert len(elaborate(Grid(n=7)).reactors) == 10
     with pytest.raises(DeclarationError, match="got 3"):
@@ -237,7 +237,7 @@ def test_signatures_expand_banks_to_ports_of_members() -> None:
     assert names(strings.effect_ports) == ["main.row[0].x", "main.row[1].x"]
 
 
-def test_strings_name_what_build_adds() -> None:
+def test_strings_name_reactors_added_in_build() -> None:
     class Main(Reactor):
         def build(self) -> None:
             self.add("extra", Ends, gain=2)
@@ -254,7 +254,7 @@ def test_strings_name_what_build_adds() -> None:
     ("trigger", "suggestion"),
     [("extar.y", "'extra'"), ("extra.z", "It has: x, y"), ("y", "It has: go")],
 )
-def test_unknown_names_are_refused_with_a_suggestion(
+def test_unknown_names_are_rejected_with_a_suggestion(
     trigger: str, suggestion: str
 ) -> None:
     class Main(Reactor):
@@ -296,7 +296,7 @@ class Roles(Reactor):
         ("effect", "t"),
     ],
 )
-def test_elements_in_a_role_they_cannot_have_are_refused(role: str, name: str) -> None:
+def test_elements_in_a_role_they_cannot_have_are_rejected(role: str, name: str) -> None:
     triggers = [name] if role == "trigger" else []
     sources = [name] if role == "source" else []
     effects = [name] if role == "effect" else []
@@ -311,7 +311,7 @@ def test_elements_in_a_role_they_cannot_have_are_refused(role: str, name: str) -
     assert caught.value.where == Wrong.__reactor__.reactions[0].where
 
 
-def test_a_member_that_does_not_exist_is_refused() -> None:
+def test_member_that_does_not_exist_is_rejected() -> None:
     class Main(Reactor):
         row = bank(Leaf, width=2)
 
@@ -341,7 +341,7 @@ def test_times_are_durations_and_not_negative(delay: int) -> None:
         assert caught.value.where == declaration.where
 
 
-def test_an_unknown_policy_is_refused() -> None:
+def test_unknown_policy_is_rejected() -> None:
     class Main(Reactor):
         a = LogicalAction[int](0, 0, "defre")
 
@@ -364,7 +364,7 @@ def test_widths_are_ints_from_zero(width: int) -> None:
             elaborate(main)
 
 
-def test_a_class_that_contains_itself_is_refused_with_the_path() -> None:
+def test_class_that_contains_itself_is_rejected_with_the_path() -> None:
     class Inner(Reactor):
         def build(self) -> None:
             self.add("outer", Outer)
@@ -386,7 +386,7 @@ def test_only_run_refuses_ports_of_the_main_reactor() -> None:
     check_main_has_no_ports(elaborate(Grid))
 
 
-def test_a_small_reactor_takes_at_most_two_kib() -> None:
+def test_small_reactor_takes_at_most_two_kib() -> None:
     count = 3000
     main = Row(width=count)
     elaborate(main)
@@ -486,7 +486,7 @@ def test_parameters_are_given_in_one_place() -> None:
         elaborate(Main)
 
 
-def test_state_made_in_build_is_refused_rather_than_lost() -> None:
+def test_state_made_in_build_is_rejected_rather_than_lost() -> None:
     class Main(Reactor):
         def build(self) -> None:
             self.count = 0
@@ -495,7 +495,7 @@ def test_state_made_in_build_is_refused_rather_than_lost() -> None:
         elaborate(Main)
 
 
-def test_a_reactor_can_be_a_parameter() -> None:
+def test_reactor_can_be_a_parameter() -> None:
     class Wrapper(Reactor):
         inner: Reactor = param()
 
@@ -551,7 +551,7 @@ class Crossing(Reactor):
         light = Light()
 
 
-def test_what_is_declared_in_a_mode_has_it_as_scope() -> None:
+def test_elements_declared_in_a_mode_have_it_as_scope() -> None:
     program = elaborate(Light)
     red, green = program.modes
 
@@ -603,14 +603,14 @@ class Needy(Reactor):
     need: int = param()
 
 
-def test_each_may_supply_what_a_member_needs() -> None:
+def test_each_may_supply_required_parameters() -> None:
     class Main(Reactor):
         row = bank(Needy, width=2, each=lambda _, i: {"need": i * 10})
 
     assert [r.params["need"] for r in elaborate(Main).reactors[1:]] == [0, 10]
 
 
-def test_what_each_leaves_out_is_missed() -> None:
+def test_required_parameter_left_out_by_each_is_an_error() -> None:
     class Main(Reactor):
         row = bank(Needy, width=2, each=lambda _, i: {"need": 1} if i else {})
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reactions are ordered by declarations alone; loops are refused hop by hop."""
+"""Reactions are ordered by declarations alone; loops are reported hop by hop."""
 
 from itertools import pairwise
 
@@ -68,7 +68,7 @@ class Diamond(Reactor):
         self.connect(self.relay.out, self.join.left)
 
 
-def test_a_level_is_the_longest_path_and_sources_count() -> None:
+def test_level_is_the_longest_path_and_sources_count() -> None:
     program, found = order(Diamond)
 
     assert by_name(program, found.level) == {
@@ -273,7 +273,7 @@ class Train(Reactor):
         self.connect(self.learner.weights, self.actor.weights)
 
 
-def test_a_loop_is_refused_with_all_hops_and_the_remedy() -> None:
+def test_loop_is_rejected_with_all_hops_and_the_remedy() -> None:
     with pytest.raises(CausalityError) as caught:
         order(Train)
 
@@ -285,7 +285,7 @@ def test_a_loop_is_refused_with_all_hops_and_the_remedy() -> None:
     assert "after=0) delivers one microstep later" in str(caught.value)
 
 
-def test_a_loop_through_reaction_order_names_the_two_reactions() -> None:
+def test_loop_through_reaction_order_names_the_two_reactions() -> None:
     class Swapped(Reactor):
         inp = Input[int]()
         out = Output[int]()
@@ -313,7 +313,7 @@ def test_a_loop_through_reaction_order_names_the_two_reactions() -> None:
     )
 
 
-def test_a_reaction_that_waits_for_itself_is_refused() -> None:
+def test_reaction_that_waits_for_itself_is_rejected() -> None:
     class Main(Reactor):
         short = Short()
 
@@ -324,7 +324,7 @@ def test_a_reaction_that_waits_for_itself_is_refused() -> None:
         order(Main)
 
 
-def test_what_merely_follows_a_loop_is_not_named() -> None:
+def test_reaction_downstream_of_a_loop_is_not_reported() -> None:
     class Main(Reactor):
         train = Actor()
         learner = Learner()

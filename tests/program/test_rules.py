@@ -13,7 +13,7 @@ from tests.programs import RULES
 
 @pytest.mark.parametrize("workers", [1, 2, 4, 8])
 @pytest.mark.parametrize("name", RULES)
-def test_the_runtime_keeps_the_rule(name: str, workers: int) -> None:
+def test_runtime_keeps_the_rule(name: str, workers: int) -> None:
     rule = RULES[name]
 
     for shuffle in range(3):

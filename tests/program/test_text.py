@@ -94,11 +94,11 @@ connection main.row[0].y[0] -> main.row[1].x after 0 stage 0
 """
 
 
-def test_the_text_shows_every_kind_of_node() -> None:
+def test_text_shows_every_kind_of_node() -> None:
     assert text(elaborate(Main)) == EXPECTED.format(m=__name__)
 
 
-def test_the_digest_tells_programs_apart() -> None:
+def test_different_programs_have_different_digests() -> None:
     class Other(Main):
         more: int = param(1)
 

@@ -64,7 +64,7 @@ def built(build: Callable[[Reactor], None], **children: object) -> Program:
 # -- order -------------------------------------------------------------------------
 
 
-def test_a_bank_of_multiports_is_flattened_member_by_member() -> None:
+def test_bank_of_multiports_is_flattened_member_by_member() -> None:
     program = built(
         lambda self: self.connect(self.a.out, self.b.inp),
         a=bank(Wide, width=2),
@@ -178,7 +178,7 @@ def test_delayed_targets_of_one_source_channel_share_a_stage() -> None:
 
 
 @pytest.mark.parametrize("after", [-1, 0.5], ids=repr)
-def test_wrong_delays_are_refused(after: int) -> None:
+def test_wrong_delays_are_rejected(after: int) -> None:
     with pytest.raises(DelayError):
         built(
             lambda self: self.connect(self.a.out, self.b.inp, after=after),
@@ -218,7 +218,7 @@ def test_widths_that_do_not_fit_warn(
     assert len(program.connections) == (right if broadcast else 2)
 
 
-def test_a_warning_is_given_once_however_many_instances() -> None:
+def test_warning_is_given_once_however_many_instances() -> None:
     class Inner(Reactor):
         a = Wide(width=1)
         b = Wide()
@@ -235,7 +235,7 @@ def test_a_warning_is_given_once_however_many_instances() -> None:
     assert len(program.warnings) == 1
 
 
-def test_a_multi_input_without_width_takes_that_of_its_statement() -> None:
+def test_multi_input_without_width_takes_that_of_its_statement() -> None:
     class Main(Reactor):
         a = bank(Node, width=6)
         b = Open()
@@ -271,7 +271,7 @@ def test_a_multi_input_without_width_takes_that_of_its_statement() -> None:
     assert program.warnings == ()
 
 
-def test_an_inferred_width_is_known_in_the_childs_build() -> None:
+def test_inferred_width_is_known_in_the_childs_build() -> None:
     class Hub(Reactor):
         inp = MultiInput[int]()
 
@@ -295,7 +295,7 @@ def test_an_inferred_width_is_known_in_the_childs_build() -> None:
     assert shared["main.hub.row[2].inp"] == "main.a[2].out"
 
 
-def test_widths_that_cannot_be_inferred_are_refused() -> None:
+def test_widths_that_cannot_be_inferred_are_rejected() -> None:
     with pytest.raises(WidthError, match="do not divide"):
         built(
             lambda self: self.connect(self.a.out, self.b.inp),
@@ -315,18 +315,18 @@ def test_widths_that_cannot_be_inferred_are_refused() -> None:
             a=Node(),
             b=Open(),
         )
-    with pytest.raises(WidthError, match="comes from what is connected"):
+    with pytest.raises(WidthError, match="is taken from its connection"):
         built(lambda self: len(self.b.inp), b=Open())
 
 
-def test_channels_and_members_that_do_not_exist_are_refused() -> None:
+def test_channels_and_members_that_do_not_exist_are_rejected() -> None:
     with pytest.raises(WidthError, match="the port has 2 channels"):
         built(
             lambda self: self.connect(self.a.out[2], self.b.inp),
             a=Wide(),
             b=Node(),
         )
-    with pytest.raises(WidthError, match="members 0 to 1"):
+    with pytest.raises(WidthError, match="must be from 0 to 1"):
         built(lambda self: self.a[2], a=bank(Node, width=2))
     with pytest.raises(WiringError, match="Count from 0"):
         built(lambda self: self.a.out[-1], a=Wide())
@@ -334,10 +334,10 @@ def test_channels_and_members_that_do_not_exist_are_refused() -> None:
         built(lambda self: self.a.out[0], a=Node())
 
 
-# -- who drives whom ---------------------------------------------------------------
+# -- drivers of channels -----------------------------------------------------------
 
 
-def test_a_channel_has_one_driver() -> None:
+def test_channel_has_one_driver() -> None:
     class Main(Reactor):
         a = Node()
         b = Node()
@@ -358,7 +358,7 @@ def test_a_channel_has_one_driver() -> None:
         )
 
 
-def test_a_reaction_and_a_connection_do_not_drive_one_channel() -> None:
+def test_reaction_and_a_connection_do_not_drive_one_channel() -> None:
     class Main(Reactor):
         a = Node()
         b = Node()
@@ -373,7 +373,7 @@ def test_a_reaction_and_a_connection_do_not_drive_one_channel() -> None:
         elaborate(Main)
 
 
-def test_ports_on_the_wrong_side_are_refused() -> None:
+def test_ports_on_the_wrong_side_are_rejected() -> None:
     class Main(Reactor):
         inp = Input[int]()
         out = Output[int]()
@@ -399,19 +399,19 @@ def test_only_own_ports_and_direct_children_are_in_reach() -> None:
     class Outer(Reactor):
         inner = Node()
 
-    with pytest.raises(WiringError, match="out of reach of main"):
+    with pytest.raises(WiringError, match="cannot be connected by main"):
         built(
             lambda self: self.connect(self.outer.inner.out, self.b.inp),
             outer=Outer(),
             b=Node(),
         )
-    with pytest.raises(WiringError, match="is not a port of a reactor"):
+    with pytest.raises(WiringError, match="must be ports"):
         built(lambda self: self.connect(3, self.b.inp), b=Node())
-    with pytest.raises(WiringError, match="only a multiport of a bank"):
+    with pytest.raises(WiringError, match="must be a multiport of a bank"):
         built(lambda self: interleaved(self.b.inp), b=Wide())
 
 
-def test_a_circle_of_connections_alone_is_refused() -> None:
+def test_circle_of_connections_alone_is_rejected() -> None:
     class Short(Reactor):
         inp = Input[int]()
         out = Output[int]()
@@ -428,7 +428,7 @@ def test_a_circle_of_connections_alone_is_refused() -> None:
     with pytest.raises(WiringError) as caught:
         elaborate(Main)
     first, *hops, last = str(caught.value).splitlines()
-    assert "circle" in first
+    assert "cycle" in first
     assert any("main.a.inp -> main.a.out" in hop for hop in hops)
     assert last == "Remove one of them."
 
@@ -474,7 +474,7 @@ def test_modes_that_share_a_target_forward_to_it() -> None:
     assert all(top[target] == target for _, target in pairs)
 
 
-def test_a_reaction_and_a_connection_share_a_target_in_different_modes() -> None:
+def test_reaction_and_a_connection_share_a_target_in_different_modes() -> None:
     class Main(Reactor):
         out = Output[int]()
         red = Mode(initial=True)
@@ -512,7 +512,7 @@ def test_one_mode_drives_a_target_once() -> None:
         elaborate(Main)
 
 
-def test_a_target_driven_outside_of_modes_is_driven_by_no_mode() -> None:
+def test_target_driven_outside_of_modes_is_driven_by_no_mode() -> None:
     class Main(Modal):
         c = Wide()
 
@@ -558,9 +558,7 @@ def test_forwarded_connections_are_simple(options: dict[str, bool]) -> None:
         elaborate(Main)
 
 
-def test_a_connection_past_its_mode_is_forwarded_so_that_it_ends_with_the_mode() -> (
-    None
-):
+def test_connection_past_its_mode_is_forwarded_so_that_it_ends_with_the_mode() -> None:
     class Main(Modal):
         c = Node()
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from reactorl import ReactorlError
 
 ILLEGAL: list[Illegal] = [ring(1), ring(2), ring(5)]
-"""All of them; the name says what is wrong."""
+"""All illegal programs; the name is the rule that is broken."""
 
 
 def _refused(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modes: when they switch, and what becomes of time inside them."""
+"""Modes: when they switch, and how time passes inside them."""
 
 from __future__ import annotations
 

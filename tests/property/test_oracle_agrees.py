@@ -28,7 +28,7 @@ patient = settings(
 
 @given(generated=programs(), choice_seed=st.integers(1, 99))
 @patient
-def test_the_oracles_choices_cannot_be_observed(
+def test_oracles_choices_cannot_be_observed(
     generated: GeneratedProgram, choice_seed: int
 ) -> None:
     assert_same_trace(by_oracle(generated, choice_seed), by_oracle(generated))
@@ -68,7 +68,7 @@ def test_many_programs_from_seeds_give_the_oracles_trace(first: int) -> None:
 
 
 @pytest.mark.parametrize("hash_seed", [1, 2, 12345])
-def test_the_hash_seed_leaves_no_mark(hash_seed: int) -> None:
+def test_hash_seed_leaves_no_mark(hash_seed: int) -> None:
     program = (
         "from tests.property.test_oracle_agrees import digests\n"
         "print('\\n'.join(digests()))"

@@ -188,10 +188,10 @@ def test_recordings_survive_a_file_and_damage_is_refused(tmp_path: Path) -> None
         Recording.load(file)
     whole = file.read_text()
     file.write_text(whole[: len(whole) // 2])
-    with pytest.raises(ReplayError, match="cut or damaged"):
+    with pytest.raises(ReplayError, match="truncated or damaged"):
         Recording.load(file)
     file.write_text("something else\n")
-    with pytest.raises(ReplayError, match="no recording"):
+    with pytest.raises(ReplayError, match="not a recording"):
         Recording.load(file)
 
 

@@ -99,7 +99,7 @@ def test_what_another_clone_built_is_not_built_again(machine: Machine) -> None:
     assert machine.happened() == ["install kept", "works"]
 
 
-def test_a_kept_wheel_that_no_longer_works_is_built_anew(machine: Machine) -> None:
+def test_kept_wheel_that_no_longer_works_is_built_anew(machine: Machine) -> None:
     machine.keep("broken")
 
     assert machine.run() == 0
@@ -107,7 +107,7 @@ def test_a_kept_wheel_that_no_longer_works_is_built_anew(machine: Machine) -> No
     assert machine.happened()[-2:] == ["install new", "works"]
 
 
-def test_the_first_error_of_a_build_is_told_and_nothing_kept(
+def test_first_error_of_a_build_is_told_and_nothing_kept(
     machine: Machine, capfd: pytest.CaptureFixture[str]
 ) -> None:
     machine.make(

@@ -197,7 +197,7 @@ def test_ways_are_tried_from_cheapest_to_dearest() -> None:
     ]
 
 
-def test_the_first_way_that_works_is_taken_and_no_other_tried(tmp_path: Path) -> None:
+def test_first_way_that_works_is_taken_and_no_other_tried(tmp_path: Path) -> None:
     tried = []
 
     def closed(_: Cache) -> Path:
@@ -218,7 +218,7 @@ def test_the_first_way_that_works_is_taken_and_no_other_tried(tmp_path: Path) ->
     assert tried == ["closed", "works"]
 
 
-def test_the_error_lists_every_way_and_why_it_failed(tmp_path: Path) -> None:
+def test_error_lists_every_way_and_why_it_failed(tmp_path: Path) -> None:
     def closed(_: Cache) -> Path:
         cpython_build.fail("not there")
 
@@ -259,7 +259,7 @@ def test_stdout_is_the_path_alone(
         ("#!/no/such/interpreter\n", "does not start"),
     ],
 )
-def test_an_unusable_interpreter_on_path_is_refused(
+def test_unusable_interpreter_on_path_is_rejected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, reason: str
 ) -> None:
     write_script(tmp_path / "python3.14t", script)
@@ -269,7 +269,7 @@ def test_an_unusable_interpreter_on_path_is_refused(
         freethreaded_python.from_path(cache_at(tmp_path))
 
 
-def test_a_plain_build_is_refused_where_an_optimized_one_is_wanted(
+def test_plain_build_is_rejected_where_an_optimized_one_is_wanted(
     tmp_path: Path,
 ) -> None:
     plain = write_script(tmp_path / "plain", fake_python())
@@ -309,7 +309,7 @@ def test_uv_is_told_to_leave_path_alone_and_its_failure_is_one_line(
 # --- Downloading ----------------------------------------------------------------------
 
 
-def test_a_file_with_another_checksum_is_refused_and_not_kept(tmp_path: Path) -> None:
+def test_file_with_another_checksum_is_rejected_and_not_kept(tmp_path: Path) -> None:
     published = tmp_path / "source.tar.xz"
     published.write_bytes(b"tampered")
     directory = tmp_path / "cache"
@@ -322,7 +322,7 @@ def test_a_file_with_another_checksum_is_refused_and_not_kept(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("error", [ConnectionResetError("reset"), KeyboardInterrupt()])
-def test_an_interrupted_download_leaves_nothing_behind(
+def test_interrupted_download_leaves_nothing_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException
 ) -> None:
     class Breaking(io.BytesIO):
@@ -337,7 +337,7 @@ def test_an_interrupted_download_leaves_nothing_behind(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_damaged_file_from_before_is_fetched_again(tmp_path: Path) -> None:
+def test_damaged_file_from_before_is_fetched_again(tmp_path: Path) -> None:
     (tmp_path / "mirror").mkdir()
     published = tmp_path / "mirror/source.tar.xz"
     published.write_bytes(b"whole")
@@ -349,7 +349,7 @@ def test_a_damaged_file_from_before_is_fetched_again(tmp_path: Path) -> None:
     assert fetched.read_bytes() == b"whole"
 
 
-def test_a_release_the_mirrors_have_dropped_makes_way_for_the_next(
+def test_release_the_mirrors_have_dropped_makes_way_for_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pool = tmp_path / "mirror/pool/main/p/python3.14"
@@ -378,7 +378,7 @@ def test_missing_headers_are_named_by_package(
         cpython_build.from_source(cache_at(tmp_path))
 
 
-def test_a_build_appears_in_the_cache_and_is_used_from_then_on(
+def test_build_appears_in_the_cache_and_is_used_from_then_on(
     make_source: MakeSource,
 ) -> None:
     source = make_source()
@@ -394,7 +394,7 @@ def test_a_build_appears_in_the_cache_and_is_used_from_then_on(
     assert left == {prefix.name, f"{prefix.name}.log", "lock"}
 
 
-def test_a_second_process_waits_for_the_first_ones_build(
+def test_second_process_waits_for_the_first_ones_build(
     make_source: MakeSource,
 ) -> None:
     source = make_source(compile_command=AT_GATE)
@@ -412,7 +412,7 @@ def test_a_second_process_waits_for_the_first_ones_build(
 
 
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_build_is_cleared_away_with_its_children(
+def test_interrupted_build_is_cleared_away_with_its_children(
     tmp_path: Path, make_source: MakeSource, signum: signal.Signals
 ) -> None:
     pid = tmp_path / "pid"  # of a process that the compiler starts
@@ -461,7 +461,7 @@ def test_children_of_a_killed_build_keep_the_lock_while_they_run(
     assert Path(out.strip()).exists()
 
 
-def test_a_failed_build_shows_its_last_lines_and_where_the_rest_is(
+def test_failed_build_shows_its_last_lines_and_where_the_rest_is(
     make_source: MakeSource,
 ) -> None:
     source = make_source(compile_command="echo fatal: out of luck; false")

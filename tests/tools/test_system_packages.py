@@ -58,7 +58,7 @@ def test_others_are_told_what_is_missing(
     assert "apt install chromium fonts-dejavu-core graphviz" in capsys.readouterr().out
 
 
-def test_a_failure_is_one(
+def test_failure_is_one(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _machine(monkeypatch, {"apt-get"}, user=0, status=100)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The first difference of two runs is found and said in plain words."""
+"""The first difference of two runs, as data and as text."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def trace(*tags: TagRecord) -> Trace:
 
 
 @given(traces)
-def test_a_trace_does_not_differ_from_itself(run: Trace) -> None:
+def test_trace_does_not_differ_from_itself(run: Trace) -> None:
     assert diff(run, Trace(tuple(run.tags))) is None
 
 
@@ -53,12 +53,12 @@ def test_traces_that_differ_have_a_difference_both_ways(a: Trace, b: Trace) -> N
         (
             trace(ONE, at(5)),
             trace(ONE),
-            "at tag (5, 0): B ended at (0, 0), A went on",
+            "at tag (5, 0): B ended at (0, 0), A continued",
         ),
         (
             trace(ONE, at(5)),
             trace(ONE, at(4)),
-            "at tag (4, 0): A went on to tag (5, 0), B to (4, 0)",
+            "at tag (4, 0): A continued with tag (5, 0), B with (4, 0)",
         ),
         (
             trace(ONE),
@@ -113,11 +113,11 @@ def test_traces_that_differ_have_a_difference_both_ways(a: Trace, b: Trace) -> N
         ),
     ],
 )
-def test_the_difference_is_said_in_plain_words(a: Trace, b: Trace, words: str) -> None:
-    assert str(diff(a, b)) == f"the runs part {words}"
+def test_difference_as_text(a: Trace, b: Trace, words: str) -> None:
+    assert str(diff(a, b)) == f"the runs diverge {words}"
 
 
-def test_the_difference_has_fields() -> None:
+def test_difference_has_fields() -> None:
     a = trace(ONE, at(5, ran("x", sets=(("x.out", "1"),))))
     b = trace(ONE, at(5, ran("x", sets=(("x.out", "2"),))))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trace files come back as they went, or are refused with a reason."""
+"""Trace files are loaded as they were saved, or rejected with a reason."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_loading_undoes_saving(tmp_path: Path, name: str, trace: Trace) -> None:
 
 
 @pytest.mark.parametrize("name", ["run.trace", "run.trace.gz"])
-def test_what_ran_is_kept_and_files_are_equal(tmp_path: Path, name: str) -> None:
+def test_saved_facts_are_loaded_and_files_are_equal(tmp_path: Path, name: str) -> None:
     save(tmp_path / name, SAVED)
     first = (tmp_path / name).read_bytes()
     save(str(tmp_path / name), SAVED)
@@ -80,18 +80,18 @@ def test_every_changed_byte_is_noticed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "line", "what"),
     [
-        (lambda text: "hello\n", 1, "not a trace file"),
-        (lambda text: "", 1, "not a trace file"),
-        (lambda text: text.replace("trace 2 ", "trace 3 "), 1, "format version 3"),
+        (lambda text: "hello\n", 1, "not a trace"),
+        (lambda text: "", 1, "not a trace"),
+        (lambda text: text.replace("trace 2 ", "trace 3 "), 1, "got 3"),
         (lambda text: text.replace('"seed"', '"sead"'), 1, "header is damaged"),
         (lambda text: text.replace("{", "", 1), 1, "header is damaged"),
-        (lambda text: text.replace("run main.go", "ran main.go"), 6, "no such line"),
+        (lambda text: text.replace("run main.go", "ran main.go"), 6, "unexpected line"),
         (lambda text: text.replace("main.go", "main.so"), 7, "was changed"),
         (lambda text: text + "(9, 0)\n", 8, "after the closing line"),
         (lambda text: text[: text.index("end ")], 7, "no closing line"),
     ],
 )
-def test_the_error_names_file_line_and_remedy(
+def test_error_names_file_line_and_remedy(
     tmp_path: Path,
     change: object,
     line: int,
@@ -109,7 +109,7 @@ def test_the_error_names_file_line_and_remedy(
     assert caught.value.remedy
 
 
-def test_bytes_that_are_not_text_are_refused(tmp_path: Path) -> None:
+def test_bytes_that_are_not_text_are_rejected(tmp_path: Path) -> None:
     path = tmp_path / "a.trace"
     path.write_bytes(b"\xff\xfe\x00")
 
@@ -117,7 +117,7 @@ def test_bytes_that_are_not_text_are_refused(tmp_path: Path) -> None:
         load(path)
 
 
-def test_a_plain_file_with_the_name_of_a_compressed_one_is_refused(
+def test_plain_file_with_the_name_of_a_compressed_one_is_rejected(
     tmp_path: Path,
 ) -> None:
     save(tmp_path / "a.trace", SAVED)
@@ -127,7 +127,7 @@ def test_a_plain_file_with_the_name_of_a_compressed_one_is_refused(
         load(tmp_path / "a.trace.gz")
 
 
-def test_a_compressed_file_is_the_plain_one_compressed(tmp_path: Path) -> None:
+def test_compressed_file_is_the_plain_one_compressed(tmp_path: Path) -> None:
     save(tmp_path / "a.trace", SAVED)
     save(tmp_path / "a.trace.gz", SAVED)
 
@@ -135,7 +135,7 @@ def test_a_compressed_file_is_the_plain_one_compressed(tmp_path: Path) -> None:
     assert gzip.decompress((tmp_path / "a.trace.gz").read_bytes()) == plain
 
 
-def test_a_failed_save_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+def test_failed_save_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
     path = tmp_path / "a.trace"
     save(path, SAVED)
     before = path.read_bytes()

@@ -73,7 +73,7 @@ EXAMPLE_TEXT = r"""(0, 0)
 """  # noqa: E501 - a line per reaction is the format
 
 
-def test_a_trace_reads_like_this() -> None:
+def test_trace_reads_like_this() -> None:
     assert text(EXAMPLE) == EXAMPLE_TEXT
 
 
@@ -83,7 +83,7 @@ def test_parsing_undoes_writing(trace: Trace) -> None:
 
 
 @given(traces)
-def test_a_text_is_utf8_and_has_one_line_per_thing(trace: Trace) -> None:
+def test_text_is_utf8_and_has_one_line_per_thing(trace: Trace) -> None:
     written = text(trace)
 
     things = sum(1 + len(tag.reactions) + len(tag.events) for tag in trace)
@@ -92,7 +92,7 @@ def test_a_text_is_utf8_and_has_one_line_per_thing(trace: Trace) -> None:
 
 
 @given(st.text(alphabet="(0, 1)\nrunevtmodsa|=\\px ", max_size=60))
-def test_what_parses_is_canonical(source: str) -> None:
+def test_parsed_text_is_canonical(source: str) -> None:
     try:
         trace = parse(source)
     except TraceError:
@@ -105,29 +105,29 @@ def test_digests_agree_exactly_if_traces_do(a: Trace, b: Trace) -> None:
     assert (digest(a) == digest(b)) == (a == b)
 
 
-def test_the_digest_is_that_of_the_text() -> None:
+def test_digest_is_that_of_the_text() -> None:
     assert digest(EXAMPLE) == hashlib.sha256(EXAMPLE_TEXT.encode()).hexdigest()
 
 
 @pytest.mark.parametrize(
     ("source", "line", "what"),
     [
-        ("(0, 0)", 1, "cut"),
-        ("(0, 0)\n  run a", 2, "cut"),
-        ("  run a\n", 1, "no such line"),
-        ("(0, 0)\n(0, 0)\n", 2, "comes after"),
-        ("(0, 0)\nrun a\n", 2, "no such line"),
+        ("(0, 0)", 1, "truncated"),
+        ("(0, 0)\n  run a", 2, "truncated"),
+        ("  run a\n", 1, "unexpected line"),
+        ("(0, 0)\n(0, 0)\n", 2, "must ascend"),
+        ("(0, 0)\nrun a\n", 2, "unexpected line"),
         ("(0, 00)\n", 1, "not a tag"),
         ("(0, 0)\n  event a at 5\n", 2, "not a tag"),
-        ("(0, 0)\n  event a at (5, 0)\n  run a\n", 3, "no such line"),
-        ("(0, 0)\n  run a | jump b\n", 2, "nothing a reaction does"),
+        ("(0, 0)\n  event a at (5, 0)\n  run a\n", 3, "unexpected line"),
+        ("(0, 0)\n  run a | jump b\n", 2, "not a field of a reaction"),
         ("(0, 0)\n  run a | mode b | set c = 1\n", 2, "canonical"),
         ("(0, 0)\n  run a | set c\n", 2, "canonical"),
         ("(0, 0)\n  run a\\q\n", 2, "not an escape"),
         ("(0, 0)\r\n", 1, "not a tag"),
     ],
 )
-def test_a_bad_line_is_named(source: str, line: int, what: str) -> None:
+def test_bad_line_is_named(source: str, line: int, what: str) -> None:
     with pytest.raises(TraceError, match=what) as caught:
         parse(source)
 
@@ -149,7 +149,7 @@ def test_values_are_scalars_where_the_text_is_a_literal() -> None:
     assert EXAMPLE.values("nothing") == []
 
 
-def test_values_of_an_ambiguous_name_are_refused() -> None:
+def test_values_of_an_ambiguous_name_are_rejected() -> None:
     ran = setting("r", ("main.a.x", "1"), ("main.b.x", "<T>"))
     trace = Trace((TagRecord(Tag(0, 0), (ran,), ()),))
 
@@ -158,7 +158,7 @@ def test_values_of_an_ambiguous_name_are_refused() -> None:
         trace.values("x")
 
 
-def test_the_last_reaction_to_set_a_channel_counts() -> None:
+def test_last_reaction_to_set_a_channel_counts() -> None:
     first = setting("r", ("main.x", "1"))
     second = setting("s", ("main.x", "nan"))
     trace = Trace((TagRecord(Tag(0, 0), (first, second), ()),))

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-# a and b both before c; d alone; n never runs, and stands between b and e.
+# a and b both before c; d alone; n never runs, and is between b and e.
 STRUCTURE = Structure(
     reactions=("main.a", "main.b", "main.c", "main.d", "main.n", "main.e"),
     levels=(0, 0, 1, 0, 1, 2),
@@ -106,7 +106,7 @@ def test_times_come_back_from_a_file(tmp_path: Path, name: str) -> None:
     assert load(tmp_path / name) == saved
 
 
-def test_a_file_may_have_times_only(tmp_path: Path) -> None:
+def test_file_may_have_times_only(tmp_path: Path) -> None:
     saved = SavedTrace(Trace(()), kept=False, structure=STRUCTURE, timing=TIMING)
 
     save(tmp_path / "a", saved)
@@ -128,7 +128,7 @@ def test_times_leave_the_trace_as_it_is(tmp_path: Path) -> None:
     ]
 
 
-def test_a_file_of_the_first_version_is_read(tmp_path: Path) -> None:
+def test_file_of_the_first_version_is_read(tmp_path: Path) -> None:
     save(tmp_path / "a", EXAMPLE)
     lines = (tmp_path / "a").read_text().splitlines(keepends=True)
     lines[0] = 'reactorl trace 1 {"options": {}, "program": "p", "seed": 3}\n'
@@ -154,7 +154,7 @@ def test_a_file_of_the_first_version_is_read(tmp_path: Path) -> None:
         lambda found: found.update(recent=5),
     ],
 )
-def test_times_that_do_not_fit_are_refused(
+def test_times_that_do_not_fit_are_rejected(
     change: Callable[[dict[str, Any]], object],
 ) -> None:
     from reactorl.trace.timing_text import parse_timing, timing_json
@@ -167,7 +167,7 @@ def test_times_that_do_not_fit_are_refused(
 
 
 @pytest.mark.parametrize("section", ["structure", "scene", "timing"])
-def test_a_damaged_section_is_named(tmp_path: Path, section: str) -> None:
+def test_damaged_section_is_named(tmp_path: Path, section: str) -> None:
     path = tmp_path / "a"
     save(path, SavedTrace(EXAMPLE, scene="{}", timing=TIMING))
     lines = path.read_text().splitlines(keepends=True)
@@ -185,7 +185,7 @@ def test_a_damaged_section_is_named(tmp_path: Path, section: str) -> None:
 # -- critical path --
 
 
-def test_the_critical_path_is_the_longest_chain_of_each_tag() -> None:
+def test_critical_path_is_the_longest_chain_of_each_tag() -> None:
     path = critical_path(TIMING)
 
     assert path is not None
@@ -264,7 +264,7 @@ def test_perfetto_knows_tags_levels_and_missed_deadlines() -> None:
     assert tag["args"] == {"time": 5, "microstep": 1, "lag": 20}
 
 
-def test_a_fast_run_has_no_lag_to_show() -> None:
+def test_fast_run_has_no_lag_to_show() -> None:
     events = perfetto(replace(TIMING, fast=True))
 
     assert not [e for e in events if e["ph"] == "C"]

@@ -76,7 +76,7 @@ def test_small_literals_read_back_from_their_deep_text(value: object) -> None:
 
 
 @pytest.mark.parametrize("value", ["a" * 65, b"a" * 65])
-def test_long_strings_are_cut_and_told_apart(value: str | bytes) -> None:
+def test_long_strings_are_cut_and_distinguished(value: str | bytes) -> None:
     text = value_text(value, deep=False)
 
     assert text.startswith(repr(value[:64]) + "...<65 long, ")
@@ -120,21 +120,21 @@ def test_deep_texts(value: object, text: str) -> None:
     assert value_text(value, deep=True).startswith(text)
 
 
-def test_long_containers_are_cut_and_told_apart_by_what_is_not_shown() -> None:
+def test_long_containers_are_cut_and_distinguished_by_a_digest() -> None:
     mine, other = list(range(100)), [*range(99), 0]
 
     assert value_text(mine, deep=True) != value_text(other, deep=True)
     assert "...<100 parts, " in value_text(mine, deep=True)
 
 
-def test_a_container_that_contains_itself_has_a_text() -> None:
+def test_container_that_contains_itself_has_a_text() -> None:
     loop: list[object] = [1]
     loop.append(loop)
 
     assert value_text(loop, deep=True) == "[1, <list that contains itself>]"
 
 
-def test_deep_nesting_is_bounded_and_still_told_apart() -> None:
+def test_deep_nesting_is_bounded_and_distinguished() -> None:
     def nested(inner: object) -> object:
         for _ in range(50):
             inner = [inner]
@@ -144,7 +144,7 @@ def test_deep_nesting_is_bounded_and_still_told_apart() -> None:
     assert value_text(nested(1), deep=True) != value_text(nested(2), deep=True)
 
 
-def test_objects_are_told_apart_by_content_not_identity() -> None:
+def test_objects_are_distinguished_by_content_not_identity() -> None:
     word = "".join(["ab", "cd"])
 
     same = Plain([word, word]), Plain(["".join(["ab", "cd"]), "abcd"])
@@ -172,7 +172,7 @@ def test_arrays_show_dtype_shape_and_digest() -> None:
     )
 
 
-def test_the_hash_seed_leaves_no_mark() -> None:
+def test_hash_seed_leaves_no_mark() -> None:
     program = (
         "from reactorl.trace import value_text\n"
         "class A: pass\n"

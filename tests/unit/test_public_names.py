@@ -36,36 +36,6 @@ PUBLIC = {
     "reactorl.rl",
     "reactorl.trace",
 }
-# Imports of other names that have not been replaced yet. Only remove from this list.
-TO_BE_REMOVED = {
-    "cli": {
-        "reactorl.rl.algorithms.registry.ALGORITHMS",
-        "reactorl.rl.algorithms.registry.settings_of",
-        "reactorl.rl.algorithms.settings.Settings",
-        "reactorl.rl.checkpoint.file.read_checkpoint",
-        "reactorl.rl.checkpoint.file.write_checkpoint",
-        "reactorl.rl.checkpoint.fingerprint.weights_digest",
-        "reactorl.rl.checkpoint.identity.described",
-        "reactorl.rl.flow.task.Round",
-        "reactorl.rl.flow.task.Task",
-        "reactorl.rl.flow.task.Training",
-        "reactorl.rl.runs.directory.RunDirectory",
-        "reactorl.rl.runs.directory.RunError",
-        "reactorl.rl.runs.directory.runs_in",
-        "reactorl.rl.runs.metrics.EVALUATED",
-        "reactorl.rl.runs.metrics.FINAL",
-        "reactorl.rl.runs.metrics.Logs",
-        "reactorl.rl.runs.metrics.RETURN",
-        "reactorl.rl.runs.metrics.SPEED",
-        "reactorl.rl.runs.metrics.numbers",
-        "reactorl.rl.runs.plot.KINDS",
-        "reactorl.rl.runs.plot.draw",
-        "reactorl.rl.runs.plot.read_curve",
-        "reactorl.rl.runs.report.Outcome",
-        "reactorl.rl.runs.report.Phase",
-        "reactorl.rl.runs.report.write_report",
-    }
-}
 
 
 def test_importing_loads_no_heavy_package_and_no_core() -> None:
@@ -135,7 +105,7 @@ def test_upper_layers_import_public_names_only(layer: str) -> None:
         and f"{module}.{name}" not in public
     }
 
-    assert wrong.keys() - TO_BE_REMOVED.get(layer, set()) == set(), wrong
+    assert wrong == {}
 
 
 def _public_names(package: str) -> set[str]:

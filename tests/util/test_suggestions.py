@@ -14,7 +14,7 @@ def test_nothing_is_suggested_for_an_unlike_name() -> None:
     assert did_you_mean("xyz", ["motor", "sensor"]) == ""
 
 
-def test_cutoff_says_how_similar_a_name_must_be() -> None:
+def test_cutoff_is_the_required_similarity() -> None:
     assert closest("sec", ["s", "msec"], cutoff=0.9) == ""
     assert closest("sec", ["s", "msec"], cutoff=0.5) == "msec"
 

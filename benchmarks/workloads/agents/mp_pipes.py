@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Agent:
-    """What runs in a process."""
+    """The object in a process."""
 
     def __init__(self, params: dict[str, Any], index: int) -> None:
         policy = Policy(index)

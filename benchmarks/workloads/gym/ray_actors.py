@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def run(params: dict[str, Any], watch: Any, engine: Engine) -> dict[str, Any]:  # noqa: ANN401
-    """Let every actor step and gather, round after round."""
+    """Step every actor and gather, round after round."""
     params = params_for(params, engine)
     sight = Sight(watch, params)
     actors = ray_cluster.actors(Player, params["envs"])

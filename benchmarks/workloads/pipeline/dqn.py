@@ -19,7 +19,7 @@ import numpy as np
 import optax
 from gymnasium.vector import AutoresetMode
 
-from reactorl.rl import DQN, Flow, ReplayConfig, apply_mlp, make_mlp
+from reactorl.rl import DQN, Flow, apply_mlp, make_mlp
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,25 +39,26 @@ FOREVER = 10**9
 
 
 def make_flow(case: str, lag: int) -> Flow:
-    """Return the training flow of a case, without end."""
-    replay = ReplayConfig(CAPACITY, BATCH, UPDATES[case], starts_at=BATCH)
-    return Flow(
-        "CartPole-v1",
-        DQN(
-            hidden=HIDDEN,
-            learning_rate=2.5e-4,
-            start_e=EPSILON,
-            end_e=EPSILON,
-            target_every=TARGET_EVERY,
-            double=False,
-        ),
+    """Return the flow of a case, without end."""
+    steps_per_update = NUM_ENVS * STEPS / UPDATES[case]
+    algorithm = DQN(
+        total_timesteps=FOREVER * NUM_ENVS * STEPS,
         num_envs=NUM_ENVS,
-        rollouts=2,
-        steps=STEPS,
-        rounds=FOREVER,
-        replay=replay,
+        num_steps=STEPS,
         lag=lag,
+        hidden=HIDDEN,
+        learning_rate=2.5e-4,
+        anneal_lr=False,
+        buffer_size=CAPACITY,
+        batch_size=BATCH,
+        learning_starts=BATCH,
+        train_frequency=steps_per_update,
+        target_network_frequency=round(TARGET_EVERY * steps_per_update),
+        start_e=EPSILON,
+        end_e=EPSILON,
+        double=False,
     )
+    return Flow("CartPole-v1", algorithm, rollouts=2, eval_every=0, placement="thread")
 
 
 def play_loop(case: str, tick: Callable[[], bool]) -> None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import jax
 
 from benchmarks.workloads.pipeline import dqn, straggler
-from reactorl.rl import Run
 
 if TYPE_CHECKING:
     from benchmarks.harness.engine import Engine
@@ -20,11 +19,11 @@ def run(params: dict[str, Any], watch: Any, engine: Engine) -> dict[str, Any]:  
     """Train; before that, some iterations on one worker, for the same weights."""
     lag = engine.options.get("lag", 0)
     repeated: int = params["repeated"]
-    with Run(_flow(params, lag), workers=1) as before:
+    with _flow(params, lag).start(workers=1) as before:
         for _ in range(repeated):
             before.step()
         first = _digest(before.weights)
-    with Run(_flow(params, lag), workers=engine.workers) as training:
+    with _flow(params, lag).start(workers=engine.workers) as training:
         for _ in range(repeated):
             training.step()
         second = _digest(training.weights)
@@ -38,7 +37,7 @@ def run(params: dict[str, Any], watch: Any, engine: Engine) -> dict[str, Any]:  
 def train(params: dict[str, Any], watch: Any, engine: Engine) -> None:  # noqa: ANN401
     """Train without repetitions."""
     lag = engine.options.get("lag", 0)
-    with Run(_flow(params, lag), workers=engine.workers) as training:
+    with _flow(params, lag).start(workers=engine.workers) as training:
         training.step()
         while watch.tick():
             training.step()

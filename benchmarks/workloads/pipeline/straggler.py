@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from benchmarks.workloads.gym.busy import Busy
-from reactorl.rl import DQN, Flow, ReplayConfig
+from reactorl.rl import DQN, Flow
 
 SEED = 1
 NUM_ENVS = 16
@@ -40,14 +40,25 @@ class Straggler(Busy):
 
 def make_flow(lag: int) -> Flow:
     """Return the training flow, without end: a rollout for each environment."""
+    steps_per_update = NUM_ENVS * STEPS / UPDATES
+    algorithm = DQN(
+        total_timesteps=FOREVER * NUM_ENVS * STEPS,
+        num_envs=NUM_ENVS,
+        num_steps=STEPS,
+        lag=lag,
+        hidden=(120, 84),
+        anneal_lr=False,
+        buffer_size=10_000,
+        batch_size=BATCH,
+        learning_starts=BATCH,
+        train_frequency=steps_per_update,
+        target_network_frequency=round(128 * steps_per_update),
+    )
     return Flow(
         Straggler,
-        DQN(hidden=(120, 84)),
-        num_envs=NUM_ENVS,
+        algorithm,
         rollouts=NUM_ENVS,
-        steps=STEPS,
-        rounds=FOREVER,
-        replay=ReplayConfig(10_000, BATCH, UPDATES, starts_at=BATCH),
-        lag=lag,
+        eval_every=0,
+        placement="thread",
         seed=SEED,
     )

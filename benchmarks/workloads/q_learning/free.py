@@ -25,7 +25,7 @@ class NoWatch:
     count = compared_at = 0
 
     def tick(self, seen: object) -> bool:
-        """Let it go on."""
+        """Always continue."""
         del seen
         return True
 

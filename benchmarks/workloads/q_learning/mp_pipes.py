@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Player:
-    """What runs in a process."""
+    """The object in a process."""
 
     def __init__(self, params: dict[str, Any], index: int) -> None:
         self._steps = params["steps"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.engines import on
 from benchmarks.harness.claims import Claim
-from benchmarks.harness.workload import Case, Pace, Workload, paces
+from benchmarks.harness.workload import EFFORTS, Case, Pace, Workload, paces
 from benchmarks.workloads import runtime
 
 if TYPE_CHECKING:
@@ -41,7 +41,15 @@ WORKLOAD = Workload(
     title="Star",
     about="A server broadcasts, clients reply, it gathers; empty bodies, so that the "
     "runtime is measured.",
-    cases=[Case(str(n), f"{n} clients", {"clients": n}) for n in CLIENTS],
+    cases=[
+        Case(
+            str(n),
+            f"{n} clients",
+            {"clients": n},
+            efforts=EFFORTS if n == CLIENTS[0] else ("quick", "full"),
+        )
+        for n in CLIENTS
+    ],
     engines=runtime.engines("star"),
     baseline=runtime.PLAIN,
     own_process=True,

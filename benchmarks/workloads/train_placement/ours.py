@@ -11,7 +11,7 @@ import jax
 
 from benchmarks.workloads.gym.busy import Busy
 from benchmarks.workloads.train_placement import ENVS, STEPS
-from reactorl.rl import DQN, Flow, ReplayConfig, Run
+from reactorl.rl import DQN, Flow, FlowRun
 
 if TYPE_CHECKING:
     from benchmarks.harness.engine import Engine
@@ -23,7 +23,7 @@ FOREVER = 10**9
 class Weights:
     """The weights of a training; hashed only when their digest is taken."""
 
-    def __init__(self, training: Run) -> None:
+    def __init__(self, training: FlowRun) -> None:
         self._training = training
 
     def __repr__(self) -> str:
@@ -34,17 +34,26 @@ class Weights:
 def run(params: dict[str, Any], watch: Any, engine: Engine) -> None:  # noqa: ANN401
     """Train until the watch has enough slices."""
     turns = round(params["us"] * params["turns_per_us"])
+    steps = ENVS * STEPS
+    algorithm = DQN(
+        total_timesteps=FOREVER * steps,
+        num_envs=ENVS,
+        num_steps=STEPS,
+        hidden=(64,),
+        anneal_lr=False,
+        buffer_size=10_000,
+        learning_starts=64,
+        train_frequency=steps,
+        target_network_frequency=128 * steps,
+    )
     flow = Flow(
         partial(Busy, turns, EPISODE),
-        DQN(hidden=(64,)),
-        num_envs=ENVS,
+        algorithm,
         rollouts=2,
-        steps=STEPS,
-        rounds=FOREVER,
-        replay=ReplayConfig(10_000, 64, 1, starts_at=64),
+        eval_every=0,
         placement=engine.options["placement"],
     )
-    with Run(flow, workers=engine.workers) as training:
+    with flow.start(workers=engine.workers) as training:
         weights = Weights(training)
         training.step()
         while watch.tick(weights):

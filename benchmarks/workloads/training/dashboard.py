@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.workloads.pipeline.dqn import FOREVER, make_flow
 from reactorl.dashboard import Dashboard, Feed
-from reactorl.rl import Run
 
 if TYPE_CHECKING:
     from benchmarks.harness.engine import Engine
@@ -28,13 +27,13 @@ def run(params: dict[str, Any], watch: Any, engine: Engine) -> None:  # noqa: AN
     with Dashboard(flow.program(), title="DQN", depth=1, feed=feed) as dashboard:
         link = f"{dashboard.link}events"
         reader = subprocess.Popen([sys.executable, "-c", READER, link])
-        with Run(flow, workers=engine.workers, at_start=dashboard.watch) as training:
+        with flow.start(workers=engine.workers, at_start=dashboard.watch) as training:
             more = True
             while more:
                 found = training.step()
-                steps = feed.steps = found.number * flow.steps_per_round
+                steps = feed.steps = found.number * flow.steps_per_iteration
                 for episode in found.episodes:
-                    feed.number(steps, "charts/episodic_return", episode.score)
+                    feed.number(steps, "charts/episodic_return", episode.episode_return)
                 for key, value in (found.metrics or {}).items():
                     feed.number(steps, key, value)
                 more = watch.tick()

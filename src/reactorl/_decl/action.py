@@ -46,7 +46,7 @@ else:
 class ActionDeclaration(Declaration):
     """A logical or physical action."""
 
-    # As in ports: what it was called as, with its type.
+    # As in ports: the subscripted class, for the type of the payload.
     __slots__ = ("__orig_class__", "min_delay", "min_spacing", "policy")
     kind: ClassVar[str] = "action"
     physical: ClassVar[bool]
@@ -90,7 +90,7 @@ class LogicalAction(ActionDeclaration, Generic[T]):
 class PhysicalAction(ActionDeclaration, Generic[T]):
     """An action stamped from the wall clock; any thread may schedule it.
 
-    Its mere declaration keeps an idle program alive. Arguments as ``LogicalAction``.
+    Its declaration alone keeps an idle program alive. Arguments as ``LogicalAction``.
     """
 
     __slots__ = ()

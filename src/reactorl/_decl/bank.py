@@ -23,7 +23,7 @@ R = TypeVar("R", bound="Reactor")
 class Bank(Generic[R]):
     """A row of reactors of one class; ``bank.port`` stands for that port of each.
 
-    Its own names start with an underscore, so that they hide no port.
+    Its own names start with an underscore, so that they do not hide a port.
     """
 
     _is_bank = True
@@ -38,18 +38,18 @@ class Bank(Generic[R]):
     def __len__(self) -> int:
         if isinstance(self._width, int):
             return self._width
-        msg = f"the width of the bank of {self._label} is not known in the class body"
+        msg = f"the width of the bank of {self._label} is unknown in the class body"
         raise WidthError(
             msg,
             here(),
-            "Decide in build(), where self has parameters.",
+            "Use it in build(), where self has parameters.",
         )
 
     def __getitem__(self, index: int) -> R:
         if isinstance(self._width, int) and not 0 <= index < self._width:
             msg = (
-                f"the bank {self._label} has members 0 to {self._width - 1}, "
-                f"not {index}"
+                f"index of bank {self._label} must be from 0 to {self._width - 1}, "
+                f"got {index}"
             )
             raise WidthError(
                 msg,
@@ -113,21 +113,21 @@ def configured(
     ``partial`` if each member of a bank adds parameters of its own.
 
     Raises:
-        DeclarationError: It is no reactor, or one that already has its parameters.
+        DeclarationError: It is not a reactor, or it already has its parameters.
     """
     if isinstance(reactor, type) and hasattr(reactor, "__reactor__"):
         made = reactor.__new__(reactor)
         made._configure(params, partial=partial)
         return made
     if not hasattr(type(reactor), "__reactor__"):
-        msg = f"{reactor!r} is neither a reactor class nor a reactor"
+        msg = f"expected a reactor class or a reactor, got {reactor!r}"
         raise DeclarationError(msg, here())
     if params:
         msg = f"parameters for {type(reactor).__name__} are given in two places"
         raise DeclarationError(
             msg,
             here(),
-            "Give them where the reactor is made.",
+            "Give them in one call only.",
         )
     return cast("R", reactor)
 
@@ -146,7 +146,7 @@ def bank(
     Members are made in index order and know their ``bank_index``.
 
     Args:
-        reactor: The class of the members, or one reactor that shows how all are made.
+        reactor: The class of the members, or one reactor as the model for all.
         width: How many; may depend on the parameters of the enclosing class.
         each: Called with the enclosing reactor (which has its parameters) and the
             index, returns the parameters in which this member differs.

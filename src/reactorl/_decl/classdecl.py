@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All that a reactor class says, inherited declarations included, in one order.
+"""All declarations of a reactor class, inherited ones included, in one order.
 
 Bases come first, deepest first, left to right, each once; then the class itself. So
 the reactions of a base run before those of the class that extends it.

@@ -45,7 +45,7 @@ class PortRef:
         if self.whole_bank:
             return len(self.holder)
         if not self.port.is_multi:
-            msg = f"{self} is a plain port; it has no width"
+            msg = f"{self} is not a multiport; it has no width"
             raise WiringError(msg, here())
         if self.channel is not None:
             msg = f"{self} is one channel; it has no width"
@@ -57,7 +57,7 @@ class PortRef:
 
     def __getitem__(self, index: int) -> PortRef:
         if index < 0:
-            msg = f"{self}[{index!r}] is not a channel or member"
+            msg = f"index of {self} must not be negative, got {index!r}"
             raise WiringError(msg, here(), "Count from 0.")
         if self.whole_bank:
             return replace(self, member=index)
@@ -87,16 +87,16 @@ class PortRef:
 
     @property
     def value(self) -> NoReturn:
-        """Refuse: there are values only in reactions."""
+        """Raise: ports have values in reactions only."""
         self._not_running()
 
     @property
     def is_present(self) -> NoReturn:
-        """Refuse: there is presence only in reactions."""
+        """Raise: ports are present in reactions only."""
         self._not_running()
 
     def set(self, value: object) -> NoReturn:
-        """Refuse: only reactions set ports."""
+        """Raise: only reactions set ports."""
         del value
         self._not_running()
 
@@ -111,11 +111,11 @@ def width_of(holder: Any, port: PortDeclaration) -> int:  # noqa: ANN401
     if known is not None and port.name in known:
         return known[port.name]
     if port.width is None:
-        msg = f"the width of {port.label} comes from what is connected to it"
+        msg = f"the width of {port.label} is taken from its connection"
         raise WidthError(
             msg,
             port.where,
-            "It is not known before; give it a width to use it here.",
+            "It is unknown until then; declare a width to use it here.",
         )
     return evaluate_width(port.width, holder, port.label, port.where)
 
@@ -132,10 +132,10 @@ def evaluate_width(width: object, owner: Any, what: str, where: Position) -> int
     """
     value = width(owner) if callable(width) else resolve(width, owner._params)
     if isinstance(value, bool) or not isinstance(value, int):
-        msg = f"the width of {what} is {value!r}, not an int"
+        msg = f"the width of {what} must be an int, got {value!r}"
         raise WidthError(msg, where)
     if value < 0:
-        msg = f"the width of {what} is {value}, below zero"
+        msg = f"the width of {what} must not be negative, got {value}"
         raise WidthError(msg, where)
     if value > MAX_WIDTH:
         msg = f"the width of {what} must be at most {MAX_WIDTH}, got {value}"
@@ -165,7 +165,7 @@ def port_refs(side: object, where: Position) -> tuple[PortRef, ...]:
     items = side if isinstance(side, list | tuple) else [side]
     for item in items:
         if not isinstance(item, PortRef):
-            msg = f"connect() joins ports, and {item!r} is not a port of a reactor"
+            msg = f"arguments of connect() must be ports, got {item!r}"
             raise WiringError(
                 msg,
                 where,
@@ -184,7 +184,7 @@ def interleaved(port: R) -> R:
         WiringError: It is not a multiport of a whole bank.
     """
     if not isinstance(port, PortRef) or not port.whole_bank or not port.port.is_multi:
-        msg = f"interleaved({port}): only a multiport of a bank can be interleaved"
+        msg = f"argument of interleaved() must be a multiport of a bank, got {port}"
         raise WiringError(
             msg,
             here(),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all declarations share: a name, a place in the source, perhaps a mode."""
+"""Base of all declarations: name, owner, source position, and mode if any."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Declaration:
-    """Something that a reactor class says in its body.
+    """A declaration in the body of a reactor class.
 
     The class body gives it its name, its owner and the mode it was written in.
     """
@@ -31,7 +31,7 @@ class Declaration:
     def adopt(self, name: str, owner: str, mode: Mode | None) -> None:
         """Take the name under which class ``owner`` declares this."""
         if self.name:
-            msg = f"{self.label} is declared a second time, as {owner}.{name}"
+            msg = f"{self.label} is declared twice, the second time as {owner}.{name}"
             raise DeclarationError(
                 msg,
                 self.where,

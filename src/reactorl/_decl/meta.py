@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a class statement becomes a reactor class.
+"""The metaclass of reactors: from a class statement to a reactor class.
 
 Declarations leave the class's dictionary for ``cls.__reactor__``; ``cls.port`` still
 finds them. So an attribute of a running instance (a port's view) hides nothing in its
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from reactorl._decl.declaration import Declaration
 
 OVERRIDABLE = frozenset({"setup", "teardown", "build"})
-"""Methods of Reactor that are there to be written by users."""
+"""Methods of Reactor that users override."""
 
 
 class ReactorType(type):
@@ -64,8 +64,8 @@ class ReactorType(type):
     ) -> ReactorType:
         """Make the class.
 
-        ``free_names`` is for front ends whose users have never heard of ``Reactor``:
-        elements may have any name. Where one hides an attribute of ``Reactor``, it is
+        ``free_names`` is for front ends whose users do not know ``Reactor``: elements
+        may have any name. Where one hides an attribute of ``Reactor``, it is
         found only in the instance's dictionary.
         """
         if not isinstance(body, Namespace):  # type(Reactor)(name, bases, {...})
@@ -141,7 +141,7 @@ def _check_names(body: Namespace, bases: list[ReactorType]) -> None:
         if ours or name in INSTANCE_NAMES:
             if declaration is None and name in OVERRIDABLE:
                 continue
-            msg = f"{body.owner}.{name}: every reactor has a {name!r} already"
+            msg = f"{body.owner}.{name}: the name {name!r} is reserved by Reactor"
             raise DeclarationError(
                 msg,
                 where,
@@ -151,7 +151,7 @@ def _check_names(body: Namespace, bases: list[ReactorType]) -> None:
             continue
         if isinstance(declaration, PortDeclaration) and name.startswith("_"):
             msg = f"{declaration.label} starts with an underscore"
-            remedy = "Ports are what others see; choose a public name."
+            remedy = "Ports are public; choose a name without underscore."
             raise DeclarationError(msg, where, remedy)
         for base in bases:
             for ancestor in base.__mro__:

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
         """A mode as a reaction or ``build()`` sees it."""
 
         def set(self) -> None:
-            """Switch to this mode when the current tag is done.
+            """Switch to this mode at the end of the current tag.
 
-            The last mode set at a tag counts. The old mode finishes the tag; the new
-            one acts from the next microstep on.
+            The last mode set at a tag takes effect. The old mode finishes the tag; the
+            new one is active from the next microstep on.
             """
 
         def __enter__(self) -> None: ...

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The class body while it is executed: what is declared, in order, in which mode."""
+"""The namespace of a class body while it runs: declarations in order, with modes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SHARED = (list, dict, set, bytearray)
 
 
 class Namespace(dict[str, Any]):
-    """Names of a class body. Declarations are noted; none is replaced silently."""
+    """Names of a class body. Declarations are collected; none is replaced silently."""
 
     def __init__(self, owner: str) -> None:
         super().__init__()
@@ -76,7 +76,7 @@ class Namespace(dict[str, Any]):
         raise DeclarationError(what, here(), "Give the second one another name.")
 
     def enter(self, mode: Mode, where: Position) -> None:
-        """Let what is declared from now on belong to ``mode``."""
+        """Make the following declarations belong to ``mode``."""
         if self._mode is not None:
             msg = f"`with {mode.name}` inside `with {self._mode.name}`"
             raise DeclarationError(
@@ -91,7 +91,7 @@ class Namespace(dict[str, Any]):
         self._mode = None
 
     def close(self) -> None:
-        """End the class body: from here on ``with mode:`` is refused."""
+        """End the class body: ``with mode:`` is an error from here on."""
         for declaration in self.declared.values():
             if isinstance(declaration, Mode):
                 declaration.namespace = None

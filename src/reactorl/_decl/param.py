@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters: what the one who makes a reactor chooses, constant for its life."""
+"""Parameters: given when a reactor is made, constant afterwards."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Expr:
         raise DeclarationError(
             msg,
             here(),
-            "Each instance has its own: decide in build(), where self has parameters.",
+            "Each instance has its own; use it in build(), where self has parameters.",
         )
 
 
@@ -104,7 +104,7 @@ class Param(Declaration, Expr):
         return self.default is REQUIRED and self.factory is None
 
     def fallback(self) -> Any:  # noqa: ANN401
-        """Return the value for who gives none: the default, or a new one."""
+        """Return the value if none is given: the default, or a new one."""
         return self.default if self.factory is None else self.factory()
 
     def evaluate(self, params: Mapping[str, Any]) -> Any:  # noqa: ANN401

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ports: the only openings of a reactor. What is set at a tag is read at that tag.
+"""Ports: the only interface of a reactor. A value set at a tag is read at that tag.
 
 On a class, a port is its declaration. In a class body or ``build()``, a port of a
 reactor is a reference that can be connected. In a reaction it is a ``Port``.

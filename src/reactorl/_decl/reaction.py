@@ -152,16 +152,16 @@ class Reaction(Declaration):
 
 
 def check_body(function: object, what: str, where: Position) -> None:
-    """Refuse what cannot be called with the instance alone, at once.
+    """Check that a function can be called with the instance alone.
 
     Raises:
         DeclarationError: Not a function, a coroutine, a generator, or of other arity.
     """
     if not inspect.isroutine(function) and not callable(function):
-        msg = f"{what} is not a method: {function!r}"
+        msg = f"{what} must be a method, got {function!r}"
         raise DeclarationError(msg, where)
     if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
-        msg = f"{what} would not run: it is a coroutine or a generator"
+        msg = f"{what} must be a plain method, got a coroutine or a generator"
         raise DeclarationError(
             msg,
             where,
@@ -170,7 +170,7 @@ def check_body(function: object, what: str, where: Position) -> None:
     try:
         inspect.signature(function).bind(None)
     except TypeError:
-        msg = f"{what} takes other arguments than self"
+        msg = f"{what} must take self and no other arguments"
         raise DeclarationError(
             msg,
             where,
@@ -212,7 +212,7 @@ def reaction(
     where = here()
     for role, listed in (("sources", sources), ("effects", effects)):
         if isinstance(listed, str) or not isinstance(listed, list | tuple):
-            msg = f"{role} is not a list: {listed!r}"
+            msg = f"{role} must be a list, got {listed!r}"
             raise DeclarationError(msg, where, f"Write {role}=[...].")
 
     def declare(body: Callable[[Any], object]) -> Reaction:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The base class of all reactors, in its three lives.
+"""The base class of all reactors. An instance is in one of three states.
 
-*Configured*: ``Actor(lr=0.1)`` notes parameters; its ports can be named. *Building*:
-in ``build()`` it adds reactors and connects. *Running*: made anew from the Program,
-it has state, runs reactions, and knows the tag.
+*Configured*: ``Actor(lr=0.1)`` has parameters; its ports can be referred to.
+*Building*: in ``build()`` it adds reactors and connections. *Running*: made anew from
+the Program, it has state, runs reactions, and knows the tag.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ T = TypeVar("T")
 
 
 class Context(Protocol):
-    """What a running reactor can ask; one object may serve many reactors."""
+    """What a running reactor can query; one object may serve many reactors."""
 
     run_seed: int
 
@@ -62,7 +62,7 @@ class Context(Protocol):
         """Make the next microstep the final tag."""
 
     def check_deadline(self, invoke_handler: bool) -> bool:  # noqa: FBT001
-        """Return whether the running reaction is late; perhaps run its handler."""
+        """Return whether the running reaction is late; optionally run its handler."""
 
     def update_deadline(self, deadline: int) -> None:
         """Change the running reaction's deadline."""
@@ -72,7 +72,7 @@ class BuildCalls(Protocol):
     """The calls that are legal in ``build()``."""
 
     def note(self, error: DeclarationError | ProgramError) -> None:
-        """Note what is wrong and need not end ``build()``."""
+        """Add an error that does not end ``build()``."""
 
     def add(self, name: str, reactor: Reactor) -> Reactor:
         """Contain ``reactor`` under ``name``."""
@@ -95,7 +95,7 @@ class BuildCalls(Protocol):
         physical: bool,
         broadcast: bool,
     ) -> None:
-        """Note a connection."""
+        """Add a connection."""
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(state,))
@@ -123,7 +123,7 @@ class Reactor(metaclass=ReactorType):
     _freezes: ClassVar[bool] = True  # front ends may have other rules for values
 
     def __init__(self, **params: Any) -> None:  # noqa: ANN401
-        """Note the parameters.
+        """Set the parameters.
 
         Raises:
             UnknownNameError: The class has no such parameter.
@@ -132,7 +132,7 @@ class Reactor(metaclass=ReactorType):
         self._configure(params, partial=False)
 
     def _configure(self, params: Mapping[str, Any], *, partial: bool) -> None:
-        """Note the parameters; ``partial`` if members of a bank add to them."""
+        """Set the parameters; ``partial`` if members of a bank add to them."""
         where = here()
         cls = type(self)
         self._where = where
@@ -161,7 +161,7 @@ class Reactor(metaclass=ReactorType):
         """Add reactors and connections; runs once per instance, before time starts.
 
         Parameters, contained reactors of the class body and own port widths are known.
-        Runs on an object that is thrown away: state belongs in ``setup()``.
+        Runs on a temporary object: make state in ``setup()``.
         """
 
     def setup(self) -> None:
@@ -174,7 +174,7 @@ class Reactor(metaclass=ReactorType):
         """Release resources; runs once at the very end, also after an error.
 
         Children come before parents. It is not at a tag: use a reaction on
-        ``shutdown`` for what others should see.
+        ``shutdown`` for effects that other reactors see.
         """
 
     # -- in build() -----------------------------------------------------------------
@@ -210,7 +210,7 @@ class Reactor(metaclass=ReactorType):
 
         Args:
             name: Its name; members are ``name[0]``, ``name[1]``, ...
-            reactor: The class of the members, or one that shows how all are made.
+            reactor: The class of the members, or one reactor as the model for all.
             width: How many.
             each: Returns the parameters in which member i differs.
             params: Parameters of all members, if ``reactor`` is a class.
@@ -261,7 +261,7 @@ class Reactor(metaclass=ReactorType):
     def _building(self, what: str) -> BuildCalls:
         builder: BuildCalls | None = self.__dict__.get("_builder")
         if builder is None:
-            msg = f"{what}() is called outside build()"
+            msg = f"{what}() must be called in build()"
             raise DeclarationError(
                 msg,
                 here(),
@@ -283,7 +283,7 @@ class Reactor(metaclass=ReactorType):
                 self._not_running()
 
     def _not_running(self) -> NoReturn:
-        msg = f"{self._label or type(self).__name__} does not run yet"
+        msg = f"{self._label or type(self).__name__} is not running yet"
         raise DeclarationError(
             msg,
             here(),
@@ -321,7 +321,7 @@ class Reactor(metaclass=ReactorType):
         return context.physical_time() - context.start_time()
 
     def lag(self) -> int:
-        """Return how far the wall clock is ahead of the current tag."""
+        """Return by how much the wall clock is ahead of the current tag."""
         context = self._running()
         return context.physical_time() - context.tag().time
 
@@ -377,7 +377,7 @@ class Reactor(metaclass=ReactorType):
 
 
 def check_params(cls: type[Reactor], given: Mapping[str, Any], where: Position) -> None:
-    """Refuse names that are not parameters of ``cls``."""
+    """Check that all names are parameters of ``cls``."""
     for name in given:
         if name not in cls.__reactor__.params:
             known = tuple(cls.__reactor__.params)

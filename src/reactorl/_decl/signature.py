@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A reaction's signature as names, from the objects and strings that were written."""
+"""Signatures of reactions: from the listed objects and strings to names."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def resolve_signature(
     """Replace what was written in ``reaction``'s signature by names.
 
     Raises:
-        DeclarationError: Something is no element, belongs to another class, is both
+        DeclarationError: Something is not an element, belongs to another class, is both
             trigger and source, or is a mode entered in two ways.
     """
     child_names = {id(child.handle): child.name for child in children}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""State: what an instance remembers between its reactions, and nobody else sees."""
+"""State: variables of an instance that its reactions share, private to it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class State(Declaration):
     ) -> None:
         super().__init__()
         if (default is _MISSING) == (factory is None):
-            msg = "a state needs a default or a factory, and not both"
+            msg = "state() must have either a default or a factory"
             raise DeclarationError(
                 msg,
                 self.where,

@@ -59,7 +59,7 @@ class Watchdog(Declaration):
         self.handling: Callable[[Any], object] | None = None
 
     def handler(self, function: F) -> F:
-        """Make ``function``, a method, what runs when the watchdog expires."""
+        """Make ``function``, a method, run when the watchdog expires."""
         if self.handling is not None:
             msg = f"{self.label} has two handlers"
             raise DeclarationError(msg, here())

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From declarations to one frozen Program, and what can be computed from it."""
+"""Elaboration: from declarations to one frozen Program, and its analyses."""

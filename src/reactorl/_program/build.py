@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Running ``build()``: the object it sees, and what becomes of its calls."""
+"""Running ``build()``: the object it runs on, and the effect of its calls."""
 
 from __future__ import annotations
 
@@ -66,10 +66,10 @@ class Build:
         self.mode: Mode | None = None
         self._layout_of = layout_of
         self._own_widths = own_widths
-        self.note = note  # what is wrong and need not end build()
+        self.note = note  # adds an error that does not end build()
 
     def run(self) -> None:
-        """Call ``build()`` and note in the frame what it adds and connects.
+        """Call ``build()`` and add its reactors and connections to the frame.
 
         Raises:
             DeclarationError: ``build()`` left attributes behind, which would be lost.
@@ -106,7 +106,7 @@ class Build:
         where = here()
         self._claim(name, where)
         if id(reactor) in self.frame.by_holder:
-            msg = f"{name} is a reactor that is contained already"
+            msg = f"the reactor added as {name} is contained already"
             raise DeclarationError(
                 msg,
                 where,
@@ -142,7 +142,7 @@ class Build:
         physical: bool,
         broadcast: bool,
     ) -> None:
-        """Note a connection; it is made once all ports have their widths."""
+        """Add a connection; it is made once all ports have their widths."""
         where = here()
         self.frame.wires.append(
             Connect(
@@ -175,11 +175,11 @@ class Build:
 
     def _claim(self, name: str, where: Position) -> None:
         if not name.isidentifier() or keyword.iskeyword(name):
-            msg = f"{name!r} is not a name for a reactor"
+            msg = f"the name of a reactor must be an identifier, got {name!r}"
             raise DeclarationError(
                 msg,
                 where,
-                "Use an identifier; add_bank() makes numbered ones.",
+                "For numbered reactors use add_bank().",
             )
         cls = self.frame.layout.cls
         taken = name in self.frame.instantiations or name in cls.__reactor__.elements
@@ -187,7 +187,7 @@ class Build:
             hides = name in _RESERVED or name in vars(cls)
             taken = taken or hides or name.startswith("_p_")
         if taken:
-            msg = f"{cls.__name__} has something named {name!r} already"
+            msg = f"{cls.__name__} already has an element named {name!r}"
             raise DeclarationError(
                 msg,
                 where,
@@ -196,7 +196,7 @@ class Build:
 
 
 def _placed_handle(inst: Instantiation) -> object:
-    """Return an object that names the ports of a child of the class body."""
+    """Return an object through which build() refers to a child of the class body."""
     cls = inst.layout.cls
     if inst.bank_width is not None:
         bank: Bank[Any] = inst.handles[0]  # type: ignore[assignment]

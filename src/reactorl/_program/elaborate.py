@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """A program with everything that is wrong with it.
+    """A program with all its errors.
 
     Attributes:
         program: The program; None if an error keeps it from being complete. If the
@@ -123,7 +123,7 @@ class _Elaboration:
         self._builder = builder
         self._errors = errors
         self._layouts: dict[type[Reactor], Layout] = {}
-        # By reactor id; None: what is inside cannot be judged.
+        # By reactor id; None: its content cannot be checked.
         self._placed: list[Layout | None] = []
 
     def run(self, main: object) -> None:
@@ -194,7 +194,7 @@ class _Elaboration:
             wiring.connect(self._writers(first))
 
     def _lack(self, frame: Frame, error: DeclarationError | ProgramError) -> None:
-        """Note why something is not contained that later statements may mention."""
+        """Add the error of a missing child; later statements may refer to it."""
         frame.lacking = True
         self._errors.add(error, frame.node.id)
 
@@ -217,7 +217,7 @@ class _Elaboration:
         what: str,
         where: Position,
     ) -> int:
-        """Return a time in nanoseconds; 0 if it is none, which is noted."""
+        """Return a time in nanoseconds; 0 and an error if it is not a time."""
         try:
             return rules.duration(value, node.params, what, where)
         except PROGRAM_ERRORS as error:
@@ -395,7 +395,7 @@ class _Elaboration:
         for mode, names in frame.layout.reset_states:
             scope = frame.scope_of(mode)
             if scope == NO_SCOPE:
-                continue  # nothing is ever entered by reset
+                continue  # outside of modes there is no reset
             reactions.append(
                 ReactionNode(
                     id=len(reactions),
@@ -496,7 +496,7 @@ class _Elaboration:
     ) -> list[int]:
         inst = frame.instantiations.get(item.child or "")
         if inst is None:
-            if frame.lacking:  # it may be what is lacking
+            if frame.lacking:  # it may be the missing one
                 return []
             owner = f"{frame.node.path} (class {frame.layout.name})"
             known = (*frame.instantiations,)

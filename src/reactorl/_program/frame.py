@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One reactor instance while it is expanded: its children, planned and then placed."""
+"""One reactor instance while it is expanded, with its contained reactors."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Instantiation:
         self.first = -1  # reactor id of member 0, once placed
         self.handles: list[object] = []  # objects through which its ports are named
         self.inferred: dict[tuple[int, int], int] = {}  # (member, port) -> width
-        self.judgeable = True  # False: a width that was to be inferred was not
+        self.judgeable = True  # False: a width could not be inferred
         self.widths = [declared_widths(layout, values) for values in params]
 
     @property
@@ -100,10 +100,10 @@ class Frame:
         ] = {}  # id of a handle -> its instantiation
         self.prototype: Reactor | None = None  # the object that build() runs on
         self.wires: list[Connect] = []
-        self.lacking = False  # something that is wrong is not contained
+        self.lacking = False  # a child is missing because of an error
 
     def scope_of(self, mode: Mode | None) -> int:
-        """Return the scope of what lives in ``mode`` of this instance."""
+        """Return the scope of elements in ``mode`` of this instance."""
         if mode is None:
             return self.node.scope
         return self.mode_base + self.layout.decl.modes.index(mode)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is the same for all instances of a class, computed once per elaboration."""
+"""The layout of a class, which all its instances share; computed once."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class Signature(NamedTuple):
 class Layout:
     """Positions of a class's elements and its reactions' signatures.
 
-    What a signature names in a role it cannot have, or without declaring it, is noted
-    and left out.
+    An element in a role it cannot have, or an undeclared one, is an error and left out
+    of the signature.
     """
 
     __slots__ = (

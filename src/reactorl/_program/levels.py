@@ -52,14 +52,13 @@ def precedence(
 
     Reaction a comes before b if a is written just before b in the same reactor, or if
     a may set a port that b may read at the same tag, directly or through connections
-    without delay. Reactions in different modes of one reactor never share a tag: what
-    one sets does not bind the other.
+    without delay. Reactions in different modes of one reactor never run at the same
+    tag, so ports do not order them.
 
     Args:
         program: The program.
         roots: Its channels' storage, from ``routes.roots``.
-        errors: Reactions that wait for each other are noted here; there is no
-            precedence then.
+        errors: Causality loops are added here; there is no precedence then.
     """
     upstream = _upstream(program, roots)
     after: list[list[int]] = [[] for _ in upstream]
@@ -153,8 +152,8 @@ def _cycles(
 ) -> Iterator[list[int]]:
     """Yield loops, in order, that have no reaction in common.
 
-    Without those of the loops found so far, some are no longer stuck; the others wait
-    for another loop.
+    Without the reactions of the loops found so far, some are no longer stuck; the rest
+    is part of, or waits for, another loop.
     """
     while stuck:
         cycle = _cycle(upstream, downstream, stuck)

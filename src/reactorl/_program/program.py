@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The waist: a whole reactor program as frozen data, every instance with an id.
+"""The Program: a whole reactor program as frozen data, every instance with an id.
 
 Front ends produce a ``Program``; the runtime, the test oracle and diagrams consume it.
 An id is an index into the table of its kind. Tables are in elaboration order: parents
@@ -9,7 +9,7 @@ depends on hashing, addresses or the wall clock.
 A *channel* is the unit that carries a value: a plain port has one, a multiport of width
 n has n. Channels are numbered through all ports (``PortNode.first``).
 
-A *scope* is the id of the innermost mode that something lives in, or ``NO_SCOPE``.
+A *scope* is the id of the innermost mode that contains an element, or ``NO_SCOPE``.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class ActionNode:
 
 @dataclass(frozen=True, slots=True)
 class ModeNode:
-    """One mode of one modal reactor; ``scope`` is the mode that reactor lives in."""
+    """One mode of one reactor; ``scope`` is the mode that contains the reactor."""
 
     id: int
     reactor: int

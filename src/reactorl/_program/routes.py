@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which channels share one storage: an input is a view of what drives it."""
+"""Storage of channels: an input shares the storage of the channel that drives it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def roots(program: Program, errors: ErrorCollector) -> array[int] | None:
     """Return for every channel the channel whose storage it shares.
 
     Connections of the same tag are followed backwards, through any number of relays.
-    Channels that are driven late (``after``, physical), by reactions (also forwarding
-    ones), or not at all, are their own root. Connections that lead in a circle past
-    any reaction are noted; there are no roots then.
+    Channels that are driven with a delay (``after``, physical), by reactions (also
+    forwarding ones), or not at all, are their own root. Cycles of connections without a
+    reaction are errors; there are no roots then.
     """
     root = array("q", range(len(program.channel_port)))
     for connection in program.connections:
@@ -32,14 +32,14 @@ def roots(program: Program, errors: ErrorCollector) -> array[int] | None:
             top = root[top]
             steps += 1
             if steps > len(root):
-                _note_circles(program, errors)
+                _add_cycles(program, errors)
                 return None
-        while root[channel] != top:  # shorten the way for those who come later
+        while root[channel] != top:  # path compression
             root[channel], channel = top, root[channel]
     return root
 
 
-def _note_circles(program: Program, errors: ErrorCollector) -> None:
+def _add_cycles(program: Program, errors: ErrorCollector) -> None:
     drives = {
         c.target: c for c in program.connections if c.delay is None and not c.physical
     }
@@ -51,13 +51,13 @@ def _note_circles(program: Program, errors: ErrorCollector) -> None:
             way[channel] = None
             channel = drives[channel].source
         if channel in way:
-            errors.add(_circle(program, drives, channel))
+            errors.add(_cycle(program, drives, channel))
 
 
-def _circle(
+def _cycle(
     program: Program, drives: dict[int, ConnectionNode], channel: int
 ) -> WiringError:
-    """Return the error for connections that lead from ``channel`` back to it."""
+    """Return the error for a cycle of connections through ``channel``."""
     chain = [drives[channel]]
     while chain[-1].source != channel:
         chain.append(drives[chain[-1].source])
@@ -67,7 +67,7 @@ def _circle(
         for c in reversed(chain)
     )
     return WiringError(
-        f"connections lead in a circle and nothing sets a value:\n{hops}",
+        f"connections form a cycle without a reaction:\n{hops}",
         None,
         "Remove one of them.",
     )

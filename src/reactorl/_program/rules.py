@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rules that make a set of declarations a legal program, each in one place.
 
-What a class can get wrong on its own is refused when the class is created
-(``_decl.classdecl``, ``_decl.signature``); what needs instances is refused here.
+Rules for a class alone are checked when the class is created (``_decl.classdecl``,
+``_decl.signature``); rules that need instances are checked here.
 """
 
 from __future__ import annotations
@@ -57,13 +57,13 @@ def duration(
         msg = f"{what}: {error}"
         raise DelayError(msg, where) from None
     if time < 0:
-        msg = f"{what} is {time} ns, below zero"
-        raise DelayError(msg, where, "Time only moves forward.")
+        msg = f"{what} must not be negative, got {time} ns"
+        raise DelayError(msg, where)
     return time
 
 
 def check_policy(action: ActionDeclaration) -> None:
-    """Refuse policies that do not exist."""
+    """Check that the policy of an action exists."""
     if action.policy not in POLICIES:
         raise UnknownNameError(
             str(action.policy), f"policy of {action.label}", POLICIES, action.where
@@ -84,7 +84,7 @@ _ALLOWED: dict[str, tuple[type, ...]] = {  # besides ports
 
 
 def check_own_role(element: Declaration, role: str, reaction: Reaction) -> None:
-    """Refuse an own element in a role it cannot have in a signature."""
+    """Check the role of an own element in a signature."""
     if isinstance(element, PortDeclaration):
         if element.is_input == (role != "effect"):
             return
@@ -106,7 +106,7 @@ def check_own_role(element: Declaration, role: str, reaction: Reaction) -> None:
 def check_child_role(
     port: PortDeclaration, mention: Mention, role: str, reaction: Reaction
 ) -> None:
-    """Refuse a contained reactor's port in a role it cannot have."""
+    """Check the role of a contained reactor's port in a signature."""
     if port.is_input != (role == "effect"):
         msg = (
             f"{reaction.label} lists {mention}, an {port.kind} of a contained reactor, "
@@ -122,7 +122,7 @@ def check_child_role(
 def check_watchdog_effect(
     element: Declaration, written: object, watchdog: Watchdog
 ) -> None:
-    """Refuse as effect of a watchdog what is not an action of its reactor."""
+    """Check that an effect of a watchdog is an action of its reactor."""
     foreign = not isinstance(written, str) and element is not written
     if foreign or not isinstance(element, ActionDeclaration):
         msg = f"{watchdog.label} has {element.label} among its effects"
@@ -152,12 +152,12 @@ def chosen_members(mention: Mention, count: int, reaction: Reaction) -> range:
 
 
 def refuse_containment(chain: list[str], where: Position) -> NoReturn:
-    """Refuse a class inside itself; ``chain`` leads from it to its repetition."""
+    """Raise the error for a class inside itself; ``chain`` ends with the repetition."""
     raise ContainmentError(tuple(chain), where)
 
 
 def check_direction(ref: PortRef, side: str, where: Position, *, own: bool) -> None:
-    """Refuse a port on the wrong side of a connection."""
+    """Check that a port can be on this side of a connection."""
     from_inside = ref.port.is_input == own
     if (side == "source") == from_inside:
         return
@@ -174,10 +174,10 @@ def check_direction(ref: PortRef, side: str, where: Position, *, own: bool) -> N
 def out_of_reach(ref: PortRef, owner: str, where: Position) -> WiringError:
     """Return the error for a port that is neither own nor of a direct child."""
     return WiringError(
-        f"{ref} is out of reach of {owner}",
+        f"{ref} cannot be connected by {owner}",
         where,
-        "A reactor reaches its own ports and those of the reactors it contains "
-        "directly, through self; relay it.",
+        "A reactor connects its own ports and those of the reactors it contains "
+        "directly; relay the value through these.",
     )
 
 
@@ -194,7 +194,7 @@ def twice_driven(
 
 
 def check_simple(statement: Connect, target: str) -> None:
-    """Refuse a modal connection that shares its target but cannot be forwarded."""
+    """Check that a modal connection that shares its target can be forwarded."""
     simple = len(statement.sources) == 1 and len(statement.targets) == 1
     delayed = statement.after is not None or statement.physical or statement.broadcast
     if simple and not delayed:
@@ -209,7 +209,7 @@ def check_simple(statement: Connect, target: str) -> None:
 
 
 def check_main_has_no_ports(program: Program) -> None:
-    """Refuse a main reactor with ports: nobody could set or read them in a run.
+    """Check that the main reactor has no ports: nothing sets or reads them in a run.
 
     Raises:
         ProgramError: It has some; ``drive()`` is the way to use them.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Program as text: one line per node, the same wherever and whenever it is made.
+"""A Program as canonical text, one line per node, the same on every machine.
 
 Positions are left out, so moving a file or adding a comment changes nothing; so are
 the bodies of reactions, which have no text: they appear by name.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Wiring:
-    """The connections of one reactor instance; a wrong one is noted and left out."""
+    """The connections of one reactor instance; illegal ones are left out."""
 
     def __init__(
         self, builder: ProgramBuilder, frame: Frame, errors: ErrorCollector
@@ -35,7 +35,7 @@ class Wiring:
     # -- before the children's ports exist ------------------------------------------
 
     def check_sides(self) -> None:
-        """Leave out what has ports out of reach or on the wrong side."""
+        """Leave out connections with unreachable ports or ports on the wrong side."""
         self._frame.wires = [w for w in self._frame.wires if self._has_its_sides(w)]
 
     def _has_its_sides(self, wire: Connect) -> bool:
@@ -85,7 +85,7 @@ class Wiring:
                 "Give one of them a width.",
             )
         if ref.channel is not None:
-            msg = f"{ref}: the width is not known"
+            msg = f"the width of {ref} is unknown"
             raise WidthError(msg, wire.where, "Declare the width.")
         left = sum(self._size(r, wire.where) or 0 for r in wire.sources)
         self._infer(wire, ref, left, known)
@@ -142,7 +142,7 @@ class Wiring:
     def connect(self, writers: dict[int, list[ReactionNode]]) -> None:
         """Append connections, and forwarding reactions where modes need them.
 
-        A connection that drives what is driven already is left out.
+        A connection to a channel that has a driver already is left out.
 
         Args:
             writers: Port id to this reactor's reactions that may set it.
@@ -177,7 +177,7 @@ class Wiring:
         shared: dict[int, list[Connect]],
         writers: dict[int, list[ReactionNode]],
     ) -> None:
-        """Note that a wire drives a channel.
+        """Record that a connection drives a channel.
 
         Raises:
             WiringError: It has a driver already.
@@ -256,8 +256,8 @@ class Wiring:
     def _crosses(self, wire: Connect) -> bool:
         """Whether a connection in a mode has both ends outside of that mode.
 
-        Nothing at its ends is then switched off with the mode, so the connection
-        itself must be.
+        Its ends stay active when the mode is left, so the connection itself must be
+        switched off.
         """
 
         def inside(ref: PortRef) -> bool:

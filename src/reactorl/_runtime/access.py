@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Words for what an access check refused: who touched what, and the line to change."""
+"""Errors for illegal accesses: which reaction, which element, and the fix."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The checking mode: finds what makes runs differ although the program is legal.
+"""The checking mode: finds causes of nondeterminism in legal programs.
 
-Runs one reaction at a time and compares the world before and after each: values that
-were sent and changed later, and global random state that a body moved.
+It runs one reaction at a time and compares before and after each: values that were
+changed after they were sent, and global random state that a body used.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Checker:
-    """Watches the bodies of one run."""
+    """Checks the bodies of one run."""
 
     def __init__(
         self, program: Program, planned: Planned, session: _core.Session
@@ -35,7 +35,7 @@ class Checker:
         self._program = program
         self._planned = planned
         self._session = session
-        # slot -> the object sent last, its fingerprint, and who sent it
+        # slot -> the object sent last, its fingerprint, and the reaction that sent it
         self._sent: dict[int, tuple[object, bytes, int]] = {}
         self._touched: dict[int, tuple[list[int], list[int]]] = {}
         for node in program.reactions:
@@ -60,8 +60,8 @@ class Checker:
     def _run(
         self, node: ReactionNode, body: Callable[[Any], object], instance: Reactor
     ) -> None:
-        # What changed since the last check was changed by somebody who does not
-        # declare it: all that can be said is between which two reactions.
+        # A value that changed since the last check was not changed by a reaction: the
+        # error can only say between which two reactions.
         reads, writes = self._touched[node.id]
         self._verify(list(self._sent), node, before=True)
         random_before = seeds.global_state()
@@ -105,8 +105,8 @@ class Checker:
             source = self._program.reaction_name(sender)
             msg = (
                 f"the {type(value).__name__} that {source} sent on {port} was changed "
-                f"{whose} reaction {culprit} at elapsed tag {self._now()}, so what "
-                "receivers see depends on when they look"
+                f"{whose} reaction {culprit} at elapsed tag {self._now()}, so "
+                "receivers may see either content"
             )
             raise SharedValueError(
                 msg,
@@ -121,7 +121,7 @@ class Checker:
 
 
 def fingerprint(value: object) -> bytes | None:
-    """Return something that changes with ``value``; None if it cannot be told."""
+    """Return a digest of ``value``; None if it is immutable or has no digest."""
     if value is None or isinstance(value, int | float | str | bytes | bool):
         return None  # cannot change
     numpy = sys.modules.get("numpy")

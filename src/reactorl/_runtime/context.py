@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What running reactors can ask: time, deadlines, and an end to the run."""
+"""What running reactors can query: time, deadlines, and the end of the run."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class RunContext:
         self._session.request_stop()
 
     def check_deadline(self, invoke_handler: bool) -> bool:  # noqa: FBT001
-        """Return whether the running reaction is late; perhaps run its handler."""
+        """Return whether the running reaction is late; optionally run its handler."""
         running = self._session.running()
         if running < 0:
             return False
@@ -64,9 +64,9 @@ class RunContext:
         """Change the running reaction's deadline."""
         running = self._session.running()
         if running < 0:
-            msg = "update_deadline() is for the body of a reaction"
+            msg = "update_deadline() must be called in the body of a reaction"
             raise RuntimeError(msg)
         if deadline < 0:
-            msg = f"a deadline must not be negative, not {deadline} ns"
+            msg = f"deadline must not be negative, got {deadline} ns"
             raise ValueError(msg)
         self._session.change_deadline(running, deadline)

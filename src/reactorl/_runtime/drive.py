@@ -166,6 +166,40 @@ class Session:
             raise RuntimeError(msg)
         return self._result
 
+    def preload(self, port: str, value: object, *, sent: Duration) -> None:
+        """Put a value into flight, as if an output had been set before the start.
+
+        It arrives over every delayed connection of the port, each after its delay. A
+        program that is resumed from a saved state gets back what was under way on
+        delayed connections when the state was saved. Call it before the ``with``
+        statement.
+
+        Args:
+            port: Full name of an output of a contained reactor, e.g.
+                ``main.learner.weights``; not a multiport.
+            value: The value.
+            sent: When it was set, in logical time since the start.
+
+        Raises:
+            UnknownNameError: No delayed connection starts at a port of this name.
+            RuntimeError: The program was started already.
+        """
+        if self._open or self._result is not None:
+            msg = "preload must be called before the program starts"
+            raise RuntimeError(msg)
+        live = self._live
+        first, found = live.planned.first_stage, False
+        for number, stage in enumerate(live.planned.stages):
+            if live.program.channel_name(stage.source) == port:
+                arrival = nanoseconds(sent) + (stage.delay or 0)
+                live.session.preload(first + number, arrival, 0, value)
+                found = True
+        if not found:
+            names = {live.program.channel_name(s.source) for s in live.planned.stages}
+            where = live.program.reactors[0].where
+            known, what = tuple(sorted(names)), "the set of delayed connections"
+            raise UnknownNameError(port, what, known, where)
+
     def step(
         self,
         inputs: Mapping[str, Any] | None = None,
@@ -228,7 +262,7 @@ class Session:
         by name, and raises what ``step`` does.
 
         Args:
-            name: The input; not a multiport. None: time goes on without any.
+            name: The input; not a multiport. None: time advances without an input.
             after: How much later in logical time it is each time; zero is the next
                 microstep.
 

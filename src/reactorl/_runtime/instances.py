@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The objects that run: made anew from a Program for each run, parents first.
+"""Running reactors, made anew from a Program for each run, parents first.
 
 A factory makes ports, actions, modes and watchdogs as its runtime has them; this file
 puts them where reactions look for them, in the instance's own dictionary.
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 
 class ViewFactory(Protocol):
-    """A runtime, as far as instances need it."""
+    """Makes the objects through which bodies access a runtime."""
 
     def context(self, node: ReactorNode) -> Context:
-        """Return what answers a reactor's questions; may be one for all."""
+        """Return the context of a reactor; one may serve all."""
 
     def port(self, holder: int, port: PortNode) -> object:
         """Return the port as the reactor with id ``holder`` sees it."""
@@ -211,16 +211,16 @@ def _show_tuples(bank: BankView) -> None:
         setattr(bank, name, tuple(getattr(member, name) for member in bank))
 
 
-# -- when a body names what it does not declare --------------------------------------
+# -- accesses that no signature declares ---------------------------------------------
 
 
 def explain_missing(
     error: AttributeError, reaction: ReactionNode, program: Program
 ) -> AccessError | None:
-    """Return what an AttributeError in a body really is, if a signature lacks a name.
+    """Return the error behind an AttributeError in a body, if a signature lacks a name.
 
     Ports of contained reactors that no signature lists do not exist in bodies, which
-    costs nothing while all is well. This finds out afterwards what was meant.
+    costs nothing in legal programs. This finds the port after the fact.
     """
     node = program.reactors[reaction.reactor]
     owner, missing = error.obj, error.name or ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a program is run: everything that is not part of the program itself."""
+"""Options of a run: everything that is not part of the program itself."""
 
 from __future__ import annotations
 
@@ -58,32 +58,32 @@ def make_options(
     if workers is None:
         workers = default_workers(program)
     if isinstance(workers, bool) or not isinstance(workers, int):
-        msg = f"workers must be an int or None, not {workers!r}"
+        msg = f"workers must be an int or None, got {workers!r}"
         raise TypeError(msg)
     if not 1 <= workers <= MAX_WORKERS:
-        msg = f"workers must be from 1 to {MAX_WORKERS}, not {workers}"
+        msg = f"workers must be from 1 to {MAX_WORKERS}, got {workers}"
         raise ValueError(msg)
     limit = None if timeout is None else nanoseconds(timeout)
     if limit is not None and limit < 0:
-        msg = f"timeout must not be negative, not {timeout!r}"
+        msg = f"timeout must not be negative, got {timeout!r}"
         raise ValueError(msg)
     if isinstance(seed, bool) or not isinstance(seed, int):
-        msg = f"seed must be an int, not {seed!r}"
+        msg = f"seed must be an int, got {seed!r}"
         raise TypeError(msg)
     if trace not in (False, True, "values"):
-        msg = f'trace must be False, True or "values", not {trace!r}'
+        msg = f'trace must be False, True or "values", got {trace!r}'
         raise ValueError(msg)
     if not 0 <= timing <= MAX_TIMED:
-        msg = f"timing must be a bool or a number up to {MAX_TIMED}, not {timing!r}"
+        msg = f"timing must be a bool or a number up to {MAX_TIMED}, got {timing!r}"
         raise ValueError(msg)
     return Options(
-        # Checking compares the world before and after each body: one at a time.
+        # Checking compares values before and after each body: one at a time.
         workers=1 if check else workers,
         fast=fast,
         timeout=limit,
         keepalive=program.has_physical_action if keepalive is None else keepalive,
         seed=seed,
-        # A fast run has no use for the date; a fixed one makes runs comparable.
+        # A fast run does not need the date; a fixed one makes runs comparable.
         start_time=0 if start_time is None and fast else start_time,
         trace=trace,
         check=check,
@@ -101,7 +101,7 @@ MAX_TIMED = 1 << 28
 
 
 def default_workers(program: Program) -> int:
-    """Return how many workers help: one per core, but not more than reactions.
+    """Return the default number of workers: one per core, but not more than reactions.
 
     On a GIL build the scheduler shares work only where it measures a gain, that is
     among reactions that release the GIL; so the same number does no harm there.

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run took from the physical world, so that it can be taken again.
+"""Recordings: the inputs of a run from the physical world, for replay.
 
-A run is a function of its program, its seed, and of what is noted here: events of
+A run is a function of its program, its seed, and of what is recorded here: events of
 physical actions and physical connections (when they fired, and with what), deadlines
-that were missed, the clock as bodies read it, and where between reactions a watchdog's
-handler came in.
+that were missed, the clock as bodies read it, and between which reactions the handler
+of a watchdog ran.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _PLAIN: Final = (bool, int, float, str, type(None))
 
 @dataclass(slots=True)
 class Recording:
-    """What came from outside in one run. Tags are elapsed; names are full names."""
+    """The physical inputs of one run. Tags are elapsed; names are full names."""
 
     program: str = ""  # digest of the program it was recorded from
     seed: int = 0
@@ -41,10 +41,10 @@ class Recording:
     missed: list[tuple[Tag, str]] = field(default_factory=list)
     clock: dict[str, list[int]] = field(default_factory=dict)  # by reaction
     alarms: dict[str, list[int]] = field(default_factory=dict)  # watchdog -> reactions
-    end: Tag | None = None  # the final tag; None if the run did not get to it
+    end: Tag | None = None  # the final tag; None if the run did not reach it
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write to ``path``, which appears whole or not at all."""
+        """Write to ``path``, atomically."""
         body = {
             "program": self.program,
             "seed": self.seed,
@@ -73,20 +73,20 @@ class Recording:
                 code that the file names: only for files you trust.
 
         Raises:
-            ReplayError: No recording, cut, of another version, or with pickled
-                payloads that are not allowed.
+            ReplayError: The file is not a recording, is truncated, has another version,
+                or has pickled payloads that are not allowed.
         """
         where = Position(os.fspath(path), 1)
         lines = Path(path).read_text(encoding="utf-8").splitlines()
         if not lines or not lines[0].startswith(_HEADER):
-            msg = "this is no recording"
+            msg = "the file is not a recording"
             raise ReplayError(msg, where, "Record a run again.")
         if lines[0] != f"{_HEADER} {VERSION}":
-            msg = f"this recording has another version ({lines[0]!r})"
+            msg = f"recording version must be {VERSION}, got {lines[0]!r}"
             raise ReplayError(
                 msg,
                 where,
-                f"This package reads version {VERSION}; record the run again.",
+                "Record the run again.",
             )
         try:
             body = json.loads(lines[1])
@@ -103,7 +103,7 @@ class Recording:
                 end=None if body["end"] is None else Tag(*body["end"]),
             )
         except (IndexError, KeyError, ValueError, TypeError) as error:
-            msg = f"this recording is cut or damaged ({error})"
+            msg = f"the recording is truncated or damaged ({error})"
             raise ReplayError(
                 msg,
                 Position(where.file, 2),
@@ -122,7 +122,7 @@ def _decode(value: Any, where: Position, *, allow: bool) -> object:  # noqa: ANN
     if not isinstance(value, dict):
         return value
     if not allow:
-        msg = "this recording holds pickled payloads"
+        msg = "the recording has pickled payloads"
         raise ReplayError(
             msg,
             where,
@@ -132,7 +132,7 @@ def _decode(value: Any, where: Position, *, allow: bool) -> object:  # noqa: ANN
 
 
 class Tape(Protocol):
-    """Where a run meets the physical world: plain, recording, or replaying."""
+    """The physical inputs of a run: live, recorded, or replayed."""
 
     def read_clock(self, reaction: int, elapsed: int) -> int:
         """Return what ``reaction`` (-1: none) shall read instead of ``elapsed``."""
@@ -141,11 +141,11 @@ class Tape(Protocol):
         """Return whether ``reaction`` shall count as ``late``."""
 
     def deliver(self, trigger: int, time: int, microstep: int, value: object) -> None:
-        """Note an event that is about to fire."""
+        """Record an event that is about to fire."""
 
 
 class PlainTape:
-    """Nothing is noted."""
+    """Records nothing."""
 
     def read_clock(self, reaction: int, elapsed: int) -> int:
         """Return the clock."""
@@ -160,7 +160,7 @@ class PlainTape:
 
 
 class RecordingTape:
-    """Notes everything. Workers call it at once; each note has a fixed place."""
+    """Records everything, called by workers concurrently; put in order afterwards."""
 
     def __init__(
         self,
@@ -176,7 +176,7 @@ class RecordingTape:
         self._lock = threading.Lock()
 
     def read_clock(self, reaction: int, elapsed: int) -> int:
-        """Note what the clock said; reads of one reaction come in order."""
+        """Record a clock reading; those of one reaction come in order."""
         if reaction >= 0:
             name = self._reaction_name(reaction)
             with self._lock:
@@ -184,7 +184,7 @@ class RecordingTape:
         return elapsed
 
     def late(self, reaction: int, late: bool) -> bool:  # noqa: FBT001
-        """Note a missed deadline."""
+        """Record a missed deadline."""
         if late:
             with self._lock:
                 self._recording.missed.append(
@@ -193,13 +193,13 @@ class RecordingTape:
         return late
 
     def deliver(self, trigger: int, time: int, microstep: int, value: object) -> None:
-        """Note an event; they come in the order of tags."""
+        """Record an event; they come in the order of tags."""
         name = self._trigger_name(trigger)
         self._recording.events.append((Tag(time, microstep), name, value))
 
 
 class ReplayingTape:
-    """Gives back what was noted."""
+    """Replays a recording."""
 
     def __init__(
         self,
@@ -213,7 +213,7 @@ class ReplayingTape:
         self._now = now
 
     def read_clock(self, reaction: int, elapsed: int) -> int:
-        """Return what the recorded run read at this place."""
+        """Return what the recorded run read here."""
         if reaction < 0:
             return elapsed
         name = self._reaction_name(reaction)

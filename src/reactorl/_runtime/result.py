@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run gives back."""
+"""The result of a run."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ReactionTime:
 
 @dataclass
 class Result:
-    """How a run went. Everything but the times is the same for one seed."""
+    """The result of a run. Everything but the times is the same for one seed."""
 
     program: Program
     options: Options
@@ -67,7 +67,7 @@ class Result:
 
     @cached_property
     def trace(self) -> Trace:
-        """What happened, tag by tag.
+        """The trace: what happened, tag by tag.
 
         Raises:
             ValueError: The run was not traced.

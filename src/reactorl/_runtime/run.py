@@ -43,7 +43,7 @@ def run(
     at_start: Callable[[Watch], object] | None = None,
     at_end: Callable[[Result], object] | None = None,
 ) -> Result:
-    """Run ``main`` until it ends, and say how it went.
+    """Run ``main`` until it ends, and return the result.
 
     It ends at one final tag, at which ``shutdown`` reactions run: at the timeout, one
     microstep after ``request_stop()``, or one microstep after the last event if none is
@@ -58,28 +58,27 @@ def run(
             still happen.
         keepalive: Wait for physical actions when no event is left. None: if there are
             any physical actions.
-        seed: What all random streams of the run are derived from.
-        trace: Note what happens: reactions, ports set, events. ``"values"`` also tells
-            arrays and objects apart by their content.
-        check: Find what makes runs differ: values changed after they were sent, global
-            random state. Slow, one worker.
+        seed: The seed from which all random streams of the run are derived.
+        trace: Record reactions, ports set and events. ``"values"`` also records the
+            content of arrays and objects.
+        check: Find causes of nondeterminism: values changed after they were sent,
+            global random state. Slow, one worker.
         start_time: Time of the first tag, in nanoseconds since 1970. None: now, and 0
             if ``fast``.
         freeze: Make NumPy arrays read-only when they are sent. None: unless a reactor
             of the program was written in LF, whose values are shared as they are.
-        record: Note what comes from the physical world, for ``replay``; a path also
-            saves it there.
-        replay: Take everything physical from a recording instead.
+        record: Record physical inputs for ``replay``; a path also saves them there.
+        replay: Take all physical inputs from a recording instead.
         stay_home: Run the reactions of a reactor on its home worker and on no other,
-            for resources that are bound to a thread. Usually a worker without work
-            helps others.
+            for resources that are bound to a thread. By default an idle worker takes
+            over work of others.
         shuffle: For tests: another order of ready reactions for each value. The trace
             must not change.
         timing: Measure how long each invocation of a reaction takes, and how late tags
             begin: ``result.timing``. Sums are of all; single invocations are kept for
             the last 65,536 of each worker, or for as many as the number given here.
         at_start: Called when the reactors are made, before the first tag, with a
-            ``Watch``: it tells any thread how far the run is.
+            ``Watch``, with which any thread can follow the progress of the run.
         at_end: Called with the result when the run has ended, also if it ended by an
             exception, which is raised afterwards; so a trace up to there can be kept.
 

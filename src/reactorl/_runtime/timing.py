@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From the core's numbers to a Timing with names."""
+"""Timing of a run: from the core's numbers to names."""
 
 from __future__ import annotations
 
@@ -35,26 +35,31 @@ def structure_of(program: Program) -> Structure:
 
 
 def make_timing(program: Program, numbers: _Numbers, *, fast: bool) -> Timing:
-    """Return what the core measured; the form is told at ``Session.timing``."""
+    """Return what the core measured; ``Session.timing`` documents the format."""
     sums, works, tags, kept = numbers
     workers = list(_rows(works, 3))
     count, lag, longest, origin, ended, *_ = array("q", tags)
     invocations = [list(_rows(ran, 5)) for ran in kept]
     whole = _first_whole(workers, invocations)
     recent_tags: list[TagTiming] = []
-    place: dict[int, int] = {}  # number of a tag -> where it is in recent_tags
+    index: dict[int, int] = {}  # number of a tag -> where it is in recent_tags
     for number, time, step, begin, end, late in _rows(tags, 6, start=5):
         if number >= whole:
-            place[number] = len(recent_tags)
+            index[number] = len(recent_tags)
             found = TagTiming(Tag(time, step), begin - origin, end - origin, late)
             recent_tags.append(found)
     recent = [
         Invocation(
-            place[number], reaction, worker, begin - origin, end - origin, bool(missed)
+            index[number],
+            reaction,
+            worker,
+            begin - origin,
+            end - origin,
+            bool(missed),
         )
         for worker, rows in enumerate(invocations)
         for number, reaction, missed, begin, end in rows
-        if number in place
+        if number in index
     ]
     recent.sort(key=lambda ran: (ran.begin, ran.worker, ran.end))
     return Timing(
@@ -74,7 +79,7 @@ def make_timing(program: Program, numbers: _Numbers, *, fast: bool) -> Timing:
 def _first_whole(
     workers: Sequence[Sequence[int]], invocations: Sequence[Sequence[Sequence[int]]]
 ) -> int:
-    """Return the number of the first tag of which no worker has forgotten anything."""
+    """Return the number of the first tag whose invocations are all still kept."""
     oldest = [
         rows[0][0] + 1
         for (_, _, forgotten), rows in zip(workers, invocations, strict=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Watching a run from another thread, without touching it."""
+"""Progress of a run, read from other threads."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """How far a run was at a moment. Differs from run to run, as all clocks do.
+    """The progress of a run at one moment. Differs from run to run, as clocks do.
 
     Attributes:
         at: When it was taken, in seconds of ``time.monotonic``.
@@ -30,7 +30,7 @@ class Sample:
         events: How many events fired.
         shared_tags: At how many tags several workers took part.
         cpu: Processor time of each worker's thread, in seconds; None where the system
-            does not tell.
+            does not measure it.
         costs: Three numbers for each reaction, in the order of ``program.reactions``:
             how often it ran, how often that was timed, and how many nanoseconds it took
             then, waiting for an interpreter lock included.
@@ -46,9 +46,9 @@ class Sample:
 
 
 class Watch:
-    """Tells how far a run is, to any thread, also after its end.
+    """Reports the progress of a run to any thread, also after its end.
 
-    Asking reads counters that the run keeps anyway: the run does not notice.
+    Sampling reads counters that the run keeps anyway and does not affect the run.
 
     Attributes:
         program: What runs.
@@ -71,7 +71,7 @@ class Watch:
         return self._session is None
 
     def sample(self) -> Sample:
-        """Return how far it is; after the end, how far it came."""
+        """Return the current progress; after the end, the final one."""
         with self._lock:
             if self._session is not None:
                 self._last = self._take(self._session)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Watchdogs: alarms on the physical clock, beside the order of tags.
+"""Watchdogs: alarms on the physical clock, outside the order of tags.
 
-A handler runs on the watchdogs' own thread as soon as its time has come, while no
-reaction of the same reactor runs. Where between the reactor's reactions that was is all
-there is to know about it; a recording notes it, and a replay runs the handler there.
+A handler runs on the watchdogs' own thread as soon as it expires, while no
+reaction of the same reactor runs. Its effect depends only on between which reactions of
+its reactor it ran; a recording stores that, and a replay runs the handler there.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Watchdogs:
                     )
 
     def view(self, node: WatchdogNode) -> WatchdogView:
-        """Return what a body holds."""
+        """Return the object that bodies use."""
         return WatchdogView(self, node.id)
 
     def begin(self, instances: list[Reactor]) -> None:
@@ -157,7 +157,7 @@ class Watchdogs:
 
 
 class _Turn:
-    """Whose turn it is in one reactor: its reactions' or its handlers'."""
+    """Mutual exclusion of the reactions and the handlers of one reactor."""
 
     __slots__ = ("lock", "reactions", "replay")
 

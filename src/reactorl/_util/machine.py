@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Properties of this process that decide how much can run in parallel."""
+"""This machine and this Python: cores, memory, and whether threads run in parallel."""
 
 from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
+from pathlib import Path
 
 
 def has_gil() -> bool:
@@ -18,3 +20,40 @@ def usable_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def why_gil() -> str:
+    """Return why this interpreter has the GIL or not."""
+    import sysconfig  # slow to import, and every run imports this module
+
+    if not sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return "this build of Python always has it"
+    value = requested_gil()
+    if value is not None:
+        return f"requested by PYTHON_GIL={value} or -X gil={value}"
+    return "turned on by a module" if has_gil() else "as built"
+
+
+def requested_gil() -> str | None:
+    """Return how PYTHON_GIL or -X gil is set, None if neither is."""
+    value = sys._xoptions.get("gil") or os.environ.get("PYTHON_GIL")
+    return value if isinstance(value, str) else None
+
+
+def cpu_model() -> str:
+    """Return the name of the processor."""
+    import platform  # slow to import, and every run imports this module
+
+    with suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def memory_gib() -> float | None:
+    """Return the size of the machine's memory in GiB, None if it is unknown."""
+    with suppress(OSError, ValueError, AttributeError):
+        pages = os.sysconf("SC_PHYS_PAGES")
+        return round(os.sysconf("SC_PAGE_SIZE") * pages / 2**30, 1)
+    return None

@@ -8,6 +8,7 @@ from reactorl.dashboard.document import Document, asset, document, json_in_page
 from reactorl.dashboard.echo import copy_lines
 from reactorl.dashboard.feed import Feed
 from reactorl.dashboard.series import Series
+from reactorl.dashboard.serving import served
 from reactorl.dashboard.view import Dashboard
 
 __all__ = [
@@ -22,4 +23,5 @@ __all__ = [
     "document",
     "json_in_page",
     "line_chart",
+    "served",
 ]

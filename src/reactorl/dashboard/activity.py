@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What happened lately: from counters at two moments to speeds and shares."""
+"""Recent activity: from counters at two moments to rates and shares."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ if TYPE_CHECKING:
     from reactorl import Sample
 
 WINDOW = 2.0
-"""How many seconds "lately" is, about."""
+"""Length of the recent interval, in seconds, approximately."""
 MOST = 500
-"""How many reactions are told of, the busiest."""
+"""How many reactions are reported, the busiest first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Busy:
-    """What a reaction did lately.
+    """The recent activity of a reaction.
 
     Attributes:
         reaction: Its id.
-        share: For which part of the time it ran, about: what it took is estimated from
-            the runs that were timed.
+        share: The fraction of the time in which it ran, estimated from the runs that
+            were timed.
         rate: How often a second it ran.
         mean: Seconds that a run takes.
     """
@@ -43,7 +43,7 @@ class Lately:
     def add(self, sample: Sample, steps: int) -> None:
         """Add a sample, and how many steps of environments there were by then."""
         if self._samples and sample.at <= self._samples[-1][0].at:
-            return  # the run is over: what was lately stays
+            return  # the run is over: keep the last values
         self._samples.append((sample, steps))
         while len(self._samples) > 2 and sample.at - self._samples[1][0].at >= WINDOW:
             self._samples.popleft()
@@ -77,7 +77,7 @@ class Lately:
 
     @property
     def workers(self) -> list[float | None]:
-        """For which part of the time each worker's thread had a core, if known."""
+        """The CPU utilization of each worker's thread, if known."""
         before, now, passed = self._ends
         return [
             None if new is None else max(0.0, (new - (old or 0.0)) / passed)
@@ -85,7 +85,7 @@ class Lately:
         ]
 
     def busy(self) -> list[Busy]:
-        """Return what reactions did, the busiest first."""
+        """Return the activity of reactions, the busiest first."""
         before, now, passed = self._ends
         old, new = before.costs, now.costs
         found = []
@@ -94,12 +94,12 @@ class Lately:
             runs = new[k] - old[k]
             if not runs:
                 continue
-            # Short reactions are timed now and then, and may not have been of late.
+            # Short reactions are sampled; there may be no recent sample.
             measured, total = new[k + 1] - old[k + 1], new[k + 2] - old[k + 2]
             if not measured:
                 measured, total = new[k + 1], new[k + 2]
             mean = total / measured / 1e9 if measured else 0.0
-            # A reaction never runs beside itself; an early mean may say so.
+            # A reaction never runs concurrently with itself: cap early estimates.
             mean = min(mean, passed / runs)
             found.append(Busy(reaction, runs * mean / passed, runs / passed, mean))
         found.sort(key=lambda b: (-b.share, b.reaction))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is shown at present, for all who look: written by one thread, read by many."""
+"""The shared state of the page: written by one thread, read by many."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class Board:
-    """Named parts of a state, as JSON; whoever reads gets what is new to him."""
+    """Named parts of a state, as JSON; each reader gets the parts that changed."""
 
     def __init__(self) -> None:
         self._parts: dict[str, tuple[int, str]] = {}
@@ -20,15 +20,15 @@ class Board:
 
     @property
     def readers(self) -> int:
-        """How many look at present."""
+        """The number of readers."""
         return self._readers
 
     def show(self, *, over: bool = False, **parts: Any) -> None:  # noqa: ANN401
         """Replace parts of the state.
 
         Args:
-            over: Whether this is the last state of all.
-            **parts: Values in words of JSON, without numbers that are none.
+            over: Whether this is the final state.
+            **parts: Values that JSON can represent, without NaN and infinity.
         """
         texts = {
             name: json.dumps(part, allow_nan=False) for name, part in parts.items()
@@ -42,24 +42,24 @@ class Board:
             self._changed.notify_all()
 
     def enter(self) -> None:
-        """Begin to look."""
+        """Add a reader."""
         with self._changed:
             self._readers += 1
 
     def leave(self) -> None:
-        """Look no longer."""
+        """Remove a reader."""
         with self._changed:
             self._readers -= 1
 
     def news(self, seen: int, patience: float) -> tuple[int, str, bool]:
-        """Wait for what is new.
+        """Wait for changes.
 
-        Returns its version, an object as JSON, and whether it is the last.
+        Returns the version, the changed parts as JSON, and whether it is final.
 
         Args:
             seen: The version that was returned before; 0 at first.
-            patience: How many seconds to wait for something new; after that the object
-                is empty.
+            patience: How many seconds to wait for a change; after that the object is
+                empty.
         """
         with self._changed:
             self._changed.wait_for(lambda: self._version > seen or self._over, patience)

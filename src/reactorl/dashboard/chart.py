@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Charts as SVG text: lines and dots over one axis, for pages that stand still."""
+"""Charts as SVG text: lines and dots, for static pages."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Line:
     """One curve.
 
     Attributes:
-        name: What it is.
-        points: With x that does not fall, and no numbers that are none.
+        name: Its label.
+        points: With ascending x, without NaN and infinity.
         kind: Whether points are joined.
     """
 
@@ -108,7 +108,7 @@ def _drawn(
 
 
 def ticks(low: float, high: float, about: float) -> list[float]:
-    """Return round numbers from low to high, about so many."""
+    """Return about ``count`` round numbers from low to high."""
     raw = (high - low) / about
     power = 10.0 ** math.floor(math.log10(raw))
     step = next((m * power for m in (1, 2, 2.5, 5, 10) if m * power >= raw), raw)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A page in one piece, which may run its own scripts and nothing else."""
+"""A self-contained page that can only run its own scripts."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def document(
     Args:
         title: Plain text.
         style: CSS.
-        body: Markup; whoever made it has escaped what is in it.
+        body: Markup, with all values escaped.
         scripts: JavaScript, run in this order after the body.
-        connects: Whether scripts may ask the server that the page came from.
+        connects: Whether scripts may connect to the server of the page.
     """
     allowed = " ".join(map(_allowed, scripts)) or "'none'"
     policy = "; ".join(
@@ -81,7 +81,7 @@ def document(
 
 
 def json_in_page(value: Any) -> str:  # noqa: ANN401
-    """Return JSON that can stand in a ``<script>`` element: nothing in it ends it."""
+    """Return JSON that is safe inside a ``<script>`` element."""
     return json.dumps(value).replace("<", "\\u003c")
 
 

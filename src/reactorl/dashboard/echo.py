@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hearing what a program prints, while it is printed as before."""
+"""Copies of the lines that a program prints."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _LONGEST = 10_000
 
 
 class Echo:
-    """A stream like another one, whose whole lines are also told to ``hear``."""
+    """A stream that writes to another one and passes complete lines to ``copy``."""
 
-    def __init__(self, stream: TextIO, hear: Callable[[str], None]) -> None:
+    def __init__(self, stream: TextIO, copy: Callable[[str], None]) -> None:
         self._stream = stream
-        self._hear = hear
+        self._copy = copy
         self._begun: dict[int, str] = {}  # by thread: their lines do not mix
 
     def write(self, text: str) -> int:
@@ -30,7 +30,7 @@ class Echo:
         *lines, rest = (self._begun.get(me, "") + text).split("\n")
         self._begun[me] = rest[:_LONGEST]
         for line in lines:
-            self._hear(line)
+            self._copy(line)
         return written
 
     def writelines(self, lines: Any) -> None:  # noqa: ANN401
@@ -43,15 +43,15 @@ class Echo:
 
 
 @contextmanager
-def copy_lines(hear: Callable[[str], None], *names: str) -> Iterator[None]:
-    """Let ``hear`` have the lines that go to streams of ``sys``, by their names."""
+def copy_lines(copy: Callable[[str], None], *names: str) -> Iterator[None]:
+    """Pass the lines written to the named streams of ``sys`` to ``copy`` as well."""
     before = {name: getattr(sys, name) for name in names}
-    echoes = {name: Echo(stream, hear) for name, stream in before.items() if stream}
+    echoes = {name: Echo(stream, copy) for name, stream in before.items() if stream}
     for name, echo in echoes.items():
         setattr(sys, name, echo)
     try:
         yield
     finally:
         for name, echo in echoes.items():
-            if getattr(sys, name) is echo:  # unless somebody else took it meanwhile
+            if getattr(sys, name) is echo:  # unless it was replaced meanwhile
                 setattr(sys, name, before[name])

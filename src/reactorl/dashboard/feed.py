@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run says of itself while it runs: numbers, notes, how far it is."""
+"""What a run reports while it runs: metrics, log lines, progress."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 LONGEST = 2_000
-"""How many characters of a note are kept."""
+"""Longest log line, in characters."""
 
 
 class Feed:
-    """Takes what a run says, from any thread; taking it costs next to nothing.
+    """Receives reports of a run from any thread, at almost no cost.
 
     Attributes:
-        steps: How many steps of environments were made; set by the run.
-        total: How many there will be, or None if it is no training.
+        steps: Number of environment steps so far; set by the run.
+        total: Number of environment steps in all; None if it is not training.
     """
 
     def __init__(self, total: int | None = None) -> None:
@@ -31,28 +31,28 @@ class Feed:
         self._notes: deque[str] = deque(maxlen=10_000)
 
     def number(self, step: int, key: str, value: float) -> None:
-        """Say a number; keys are those of ``metrics.csv``."""
+        """Report a metric; keys are those of ``metrics.csv``."""
         self._numbers.append((step, key, value))
 
     def note(self, text: str) -> None:
-        """Say something in words: a line of the log."""
+        """Report a line of the log."""
         self._notes.append(text)
 
     def numbers(self) -> Iterator[tuple[int, str, float]]:
-        """Yield the numbers that were said since the last call."""
+        """Yield the metrics since the last call."""
         with suppress(IndexError):
             while True:
                 yield self._numbers.popleft()
 
     def notes(self) -> Iterator[str]:
-        """Yield the notes since the last call, as one line or more of plain text."""
+        """Yield the log lines since the last call, as plain text."""
         with suppress(IndexError):
             while True:
                 yield plain(self._notes.popleft())
 
 
 def plain(text: str) -> str:
-    """Return text without what a terminal would obey, and not too long."""
+    """Return text without terminal control sequences, truncated."""
     cut = text if len(text) <= LONGEST else f"{text[:LONGEST]} ..."
     return "".join(
         c if c.isprintable() or c in "\t\n" else "\N{REPLACEMENT CHARACTER}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of the dashboard: what is fixed while the run goes on."""
+"""The page of the dashboard, without the live data."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def live_page(
     """Return the page.
 
     Args:
-        program: What runs.
-        title: What stands above everything.
-        facts: Names and values that stand below it.
+        program: The program that runs.
+        title: The heading.
+        facts: Names and values below the heading.
         depth: How many levels of reactors are open at first; None: what is readable.
     """
     picture = html_parts(scene(program), depth=depth)

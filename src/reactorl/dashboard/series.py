@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A curve that never gets too long: neighbours are averaged when it would."""
+"""A curve of bounded length: neighbours are averaged when it gets too long."""
 
 from __future__ import annotations
 
 import math
 
 MOST = 256
-"""How many points a curve has; twice as many as anybody can see in a small chart."""
+"""Most points of a curve; a small chart shows half as many."""
 
 
 class Series:
-    """Points of a curve, with x that does not fall.
+    """Points of a curve with ascending x.
 
     Args:
         most: How many points are kept, at most.
@@ -25,7 +25,7 @@ class Series:
         self._x = 0.0
 
     def add(self, x: float, y: float) -> None:
-        """Add a value; one that is no number is left out."""
+        """Add a value; NaN and infinity are left out."""
         if not math.isfinite(y):
             return
         self._x = x
@@ -41,7 +41,7 @@ class Series:
             self._each *= 2
 
     def points(self) -> list[tuple[float, float]]:
-        """Return all points, with what does not make a whole one yet."""
+        """Return all points; the last one may be the mean of fewer values."""
         if not self._count:
             return list(self._points)
         return [*self._points, (self._x, self._sum / self._count)]

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A web server for one page on this machine, for whoever has the link.
+"""A read-only web server for one page on this machine.
 
-It listens on the loopback interface only. The link has a secret in it, which every
-request must have, too; and requests that were meant for another host, to which a name
-of somebody's own may lead a browser here, are refused. It answers, and changes nothing.
+It listens on the loopback interface only. Every request must have the secret that is
+part of the link. Requests with a foreign Host header are rejected (DNS rebinding).
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 LOOPBACK = "127.0.0.1"
 MOST_CONNECTIONS = 32
 HEARTBEAT = 5.0
-"""After how many seconds without news something is sent, to see who is still there."""
+"""Seconds without changes after which a keep-alive message finds closed readers."""
 _HEADERS = (
     ("Cache-Control", "no-store"),
     ("Connection", "close"),
@@ -40,10 +39,10 @@ _HEADERS = (
 
 
 class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
-    """Listens; whoever has it accepts connections with ``handle_request``.
+    """Listens; its owner accepts connections with ``handle_request``.
 
     Args:
-        board: What is shown.
+        board: The state to show.
         page: The page that shows it.
     """
 
@@ -61,7 +60,7 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
 
     @property
     def port(self) -> int:
-        """Where it listens."""
+        """The host and port."""
         return int(self.server_address[1])
 
     @property
@@ -70,7 +69,7 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
         return f"http://{LOOPBACK}:{self.port}/{self.token}/"
 
     def process_request(self, request: Any, client_address: Any) -> None:  # noqa: ANN401
-        """Let a thread answer, unless there are too many already."""
+        """Answer in a new thread, unless there are too many."""
         thread = threading.Thread(
             target=self._serve,
             args=(request, client_address),
@@ -92,10 +91,10 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
                 self._open.pop(threading.current_thread(), None)
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401
-        """Say nothing: somebody closed a page, or sent nonsense."""
+        """Ignore errors of connections: closed pages and malformed requests."""
 
     def close(self, patience: float) -> None:
-        """Stop listening; end all threads, which get so many seconds for their last."""
+        """Stop listening; threads get some seconds for the final state."""
         self.server_close()
         with self._lock:
             waiting = list(self._open.items())
@@ -114,10 +113,10 @@ class Handler(BaseHTTPRequestHandler):
 
     server: Server
     protocol_version = "HTTP/1.1"
-    timeout = 10  # for requests that do not come, and readers that do not read
+    timeout = 10  # for idle connections and slow readers
 
     def do_GET(self) -> None:
-        """Answer, if the link is right."""
+        """Answer, if the secret is right."""
         port = self.server.port
         ours = [[f"{LOOPBACK}:{port}"], [f"localhost:{port}"]]
         if self.headers.get_all("Host") not in ours:
@@ -145,7 +144,7 @@ class Handler(BaseHTTPRequestHandler):
         self._answer(HTTPStatus.OK, "text/html", page.text, policy=page.policy)
 
     def _events(self) -> None:
-        """Send what is new until there is no more, or nobody reads it."""
+        """Send changes until the final state, or until the reader is gone."""
         self._head(HTTPStatus.OK, "text/event-stream")
         board, seen, over = self.server.board, 0, False
         board.enter()
@@ -196,15 +195,15 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def send_error(self, code: int, *_: Any, **__: Any) -> None:  # noqa: ANN401
-        """Answer what is no request; nothing of it comes back."""
+        """Answer a malformed request, without echoing any of it."""
         self.command = self.command or ""
         self.requestline = ""
         self.request_version = self.protocol_version
         self._refuse(HTTPStatus(code))
 
     def version_string(self) -> str:
-        """Say who answers, and no more."""
+        """Return the server's name, without versions."""
         return "reactorl"
 
     def log_message(self, *_: object) -> None:
-        """Say nothing: a request has the secret in it."""
+        """Log nothing: requests contain the secret."""

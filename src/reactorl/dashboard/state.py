@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From what a run says and counts to what the page shows."""
+"""The content of the page, computed from reports and counters of a run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MEAN_OF = 100
 
 
 class State:
-    """All that is known of a run; used by one thread."""
+    """The content of the page; used by one thread."""
 
     def __init__(self, feed: Feed) -> None:
         self._feed = feed
@@ -45,10 +45,10 @@ class State:
         self._counts = (0, 0)
         self._used = (time.monotonic(), time.process_time(), 0.0)
 
-    # -- taking -----------------------------------------------------------------------
+    # -- input ------------------------------------------------------------------------
 
     def take(self, watch: Watch | None) -> None:
-        """Take what is new."""
+        """Add new reports and a sample."""
         feed = self._feed
         for step, key, value in feed.numbers():
             self._number(step, key, value)
@@ -60,7 +60,7 @@ class State:
             self._sample(watch.sample(), self._began)
 
     def begin(self, first: Sample) -> None:
-        """Take how it was before the first tag."""
+        """Add the sample before the first tag."""
         self._began, self._first_steps = first.at, self._feed.steps
         self._lately.add(first, self._feed.steps)
 
@@ -105,7 +105,7 @@ class State:
     def _curve(self, name: str) -> Series:
         return self._curves.setdefault(name, Series())
 
-    # -- telling ----------------------------------------------------------------------
+    # -- output -----------------------------------------------------------------------
 
     def now(self, phase: str, note: str) -> dict[str, Any]:
         """Return the numbers at the top of the page."""
@@ -119,7 +119,7 @@ class State:
         }
 
     def work(self) -> dict[str, Any]:
-        """Return what reactions and workers did lately; takes a while."""
+        """Return the recent activity of reactions and workers; expensive."""
         if self._began is None:
             return {"reactions": [], "workers": [], "cores": [0.0, os.cpu_count()]}
         workers = [w if w is None else round(w, 3) for w in self._lately.workers]
@@ -143,7 +143,7 @@ class State:
         ]
 
     def log(self) -> list[tuple[str, str]] | None:
-        """Return the lines of the log, the oldest first; None: nothing is new."""
+        """Return the lines of the log, the oldest first; None: unchanged."""
         logged, self._logged = self._logged, False
         return list(self._log) if logged else None
 

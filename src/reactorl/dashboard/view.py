@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The dashboard of a run: looks at it a few times a second, and serves a page."""
+"""The dashboard of a run: samples it a few times a second, and serves a page."""
 
 from __future__ import annotations
 
@@ -21,14 +21,13 @@ if TYPE_CHECKING:
     from reactorl import Program, Sample, Watch
 
 EVERY: Final = 0.25
-"""How many seconds from one look to the next, at least."""
+"""Shortest interval between two samples, in seconds."""
 SELDOM: Final = 200
-"""A look is followed by a pause this many times as long as the processor time that it
-took, at least: 0.5 % of a core. On a busy machine it takes longer by the clock, and the
-page must not stand still for that."""
+"""A sample is followed by a pause of at least this many times its processor time, that
+is, 0.5 % of a core. Wall-clock time would slow the page down on a busy machine."""
 CURVES_EVERY: Final = 1.0
 PATIENCE: Final = 1.0
-"""How many seconds readers get for the last state."""
+"""Seconds that readers get for the final state."""
 Phase: TypeAlias = Literal["running", "ended", "stopped", "failed"]
 _ENDS: Final[dict[type | None, Phase]] = {
     None: "ended",
@@ -40,10 +39,9 @@ _ENDS: Final[dict[type | None, Phase]] = {
 class Dashboard:
     """Serves a page that shows a run; a context manager.
 
-    Give ``watch`` to the run as its ``at_start``. Looking only reads counters that the
-    run keeps anyway, from a thread of its own: results are the same, and closing the
-    page changes nothing. When the ``with`` statement ends, the page says so and keeps
-    what it shows; port and threads are gone.
+    Pass ``watch`` to the run as its ``at_start``. A thread of its own samples counters
+    that the run keeps anyway: results are the same with and without it. When the
+    ``with`` statement ends, the page keeps its content; port and threads are released.
 
     Example:
         >>> with Dashboard(elaborate(Main), title="Main") as dashboard:
@@ -51,14 +49,14 @@ class Dashboard:
         ...     run(Main, at_start=dashboard.watch)
 
     Args:
-        program: What will run, for the picture.
-        title: What stands above everything.
-        facts: Names and values that stand below it.
+        program: The program, for the diagram.
+        title: The heading.
+        facts: Names and values below the heading.
         depth: How many levels of reactors are open at first; None: what is readable.
-        feed: Where the run says what counters do not tell.
+        feed: Reports of the run besides counters.
 
     Raises:
-        OSError: No port can be had.
+        OSError: No port is available.
     """
 
     def __init__(
@@ -87,31 +85,31 @@ class Dashboard:
 
     @property
     def link(self) -> str:
-        """The address of the page; who has it can look."""
+        """The address of the page, with its secret."""
         return self._server.link
 
     def watch(self, watch: Watch) -> None:
-        """Look at this run from now on."""
+        """Start to sample a run."""
         self._first = watch.sample()
         self._watch = watch
 
     def end(self, phase: Phase, note: str = "") -> None:
-        """Say how the run ended; before the ``with`` statement does."""
+        """Set how the run ended; before the ``with`` statement ends."""
         self._phase, self._note = phase, note
 
     def __enter__(self) -> Self:
-        """Begin to look, and to serve."""
+        """Start to sample and to serve."""
         self._thread.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Show the last state, and end everything."""
+        """Show the final state and stop."""
         if self._phase == "running":
             self._phase = _ENDS.get(kind, "failed")
         self.close()
 
     def close(self) -> None:
-        """End everything; as at the end of the ``with`` statement."""
+        """Stop, as at the end of the ``with`` statement."""
         if self._closed:
             return
         self._closed = True

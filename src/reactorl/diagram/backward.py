@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which arrows of a still picture lead back, against the flow from left to right.
+"""Feedback edges of a static diagram: those drawn against the flow, right to left.
 
-Graphviz puts whatever an arrow leads to on the right of where it begins, and chooses by
-itself which arrows of a circle to turn. It does not know that a value which arrives at
-a later tag, or a change of modes, closes circles in programs, and turns others.
+Graphviz puts the target of an edge to the right of its source, and chooses itself which
+edges of a cycle to reverse. It does not know that in programs cycles are closed by
+delayed connections and by mode changes, and reverses others.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 def backward(view: Fold) -> frozenset[int]:
-    """Return the ids of the arrows that lead back.
+    """Return the ids of the feedback edges.
 
-    All that arrives at the same tag leads on. Of the others those lead back whose
-    target already leads to their source. Where there is a choice, what was declared
-    first is on the left.
+    Edges without delay are never feedback. Of the others those are whose target already
+    leads to their source. Where there is a choice, the element declared first is on the
+    left.
     """
     leads: dict[str, list[str]] = defaultdict(list)
     for source, target in _within_modes(view):
@@ -44,11 +44,11 @@ def backward(view: Fold) -> frozenset[int]:
 
 
 def _node(view: Fold, item: int) -> str:
-    """Return what an item counts as: itself, or the reactor that it is of.
+    """Return the node that stands for an item: itself, or its reactor.
 
-    What arrives at one reaction of a reactor can leave by another, at a later tag: it
-    is kept in the meantime. Modes are told apart, and so is what surrounds reactors:
-    its reactions are often at both ends of a chain.
+    A value that arrives at one reaction of a reactor can leave by another at a later
+    tag, through state. Modes are separate nodes, and so are the items of enclosing
+    reactors: their reactions are often at both ends of a chain.
     """
     node = view.scene.items[item]
     alone = bool(view.inside[node.box]) or node.mode is not None or node.kind == "mode"
@@ -56,7 +56,7 @@ def _node(view: Fold, item: int) -> str:
 
 
 def _within_modes(view: Fold) -> Iterator[tuple[str, str]]:
-    """Yield each mode with what is in it: to enter it is to come before that."""
+    """Yield each mode with its content: entering the mode comes before that."""
     for item in view.scene.items:
         if item.mode is not None and item.box in view.opened:
             yield f"i{item.mode}", f"i{item.id}"

@@ -31,18 +31,18 @@ _INDEX = re.compile(r"\[\d+\]")
 
 
 def scene(program: Program, *, problems: Sequence[Exception] = ()) -> Scene:
-    """Return what there is to draw of a program.
+    """Return the scene of a program.
 
     Args:
         program: The program.
-        problems: Why it cannot run, if it has loops; see ``graph``, which finds out.
+        problems: Errors about its loops, if it has any; ``graph`` finds them.
     """
     return _Composer(program, problems).scene()
 
 
 @dataclass
 class _Contents:
-    """What one reactor has, by kind."""
+    """The elements of one reactor, by kind."""
 
     modes: list[Any] = field(default_factory=list)
     ports: list[Any] = field(default_factory=list)
@@ -133,7 +133,7 @@ class _Composer:
             mode=None,
             params=() if is_bank else tuple((k, short_value(v)) for k, v in params),
             doc=first_line(node.cls.__doc__),
-            # Who starts the main reactor does not matter to what it is.
+            # The position of the call that starts a program is not part of it.
             where="" if node.parent < 0 else self._where(node.where),
             cls_where=self._where(node.cls.__reactor__.where),
         )
@@ -205,7 +205,7 @@ class _Composer:
         self._item_of[table][node.id] = item.id
 
     def _mode(self, node: Any) -> int | None:  # noqa: ANN401
-        """Return the mode that something lives in, if it is one of its reactor."""
+        """Return the mode that contains an element, if it is one of its reactor."""
         scope = getattr(node, "scope", NO_SCOPE)
         if scope == NO_SCOPE:
             return None
@@ -251,7 +251,7 @@ class _Composer:
         self._item("reaction", reaction, "reactions", shown, facts, number, loop=loop)
 
     def _listed(self, reaction: ReactionNode, role: str) -> str:
-        """Return what is in one role of a signature, as its class would write it."""
+        """Return the elements in one role of a signature, as the class writes them."""
         program = self._program
         names = []
         if role == "trigger":

@@ -72,7 +72,7 @@ class _Text:
         many = self._view.stands_for(box) > 1
         self._lines += [
             f"{indent}subgraph cluster_b{box} {{",
-            # Lines that lead back swing out further than Graphviz reckons with.
+            # Feedback edges need more room than Graphviz reserves.
             f"{indent}  label=<{self._title(box)}>; labeljust=l;"
             f" margin={28 if box == 0 and self._back else 12};"
             f' style="rounded,filled"; color="#b6bdc9"; fillcolor="#f3f5f8";'
@@ -105,7 +105,7 @@ class _Text:
         for item in items:
             if item.mode == mode.id:
                 self._add_item(item, indent + "  ")
-                # It stands at the left of the mode, where arrows come in.
+                # The node is at the left of the mode, where edges enter.
                 self._lines.append(f"{indent}  i{mode.id} -> i{item.id} [style=invis];")
         for kid in kids:
             if self._view.mode(kid) == mode.id:
@@ -132,12 +132,12 @@ class _Text:
         ins = [i for i in items if i.kind == "input"]
         outs = [i for i in items if i.kind == "output"]
         rows = [f'<tr><td colspan="2" align="left">{self._title(box)}</td></tr>']
-        for place in range(max(len(ins), len(outs))):
+        for row in range(max(len(ins), len(outs))):
             cells = [
-                f'<td port="i{side[place].id}" align="{align}">'
-                f'<font point-size="10">{_html(side[place].name + side[place].shown)}'
+                f'<td port="i{side[row].id}" align="{align}">'
+                f'<font point-size="10">{_html(side[row].name + side[row].shown)}'
                 "</font></td>"
-                if place < len(side)
+                if row < len(side)
                 else "<td></td>"
                 for side, align in ((ins, "left"), (outs, "right"))
             ]
@@ -153,7 +153,7 @@ class _Text:
             f"tooltip={quoted(self._about(box))}, label=<{table}>"
         )
 
-    # -- what is in them --------------------------------------------------------------
+    # -- items ------------------------------------------------------------------------
 
     def _add_item(self, item: Item, indent: str) -> None:
         if is_port(item) and item.id not in self._used:
@@ -196,8 +196,8 @@ class _Text:
     def _end(self, item: int, compass: str) -> str:
         node = self._scene.items[item]
         if node.kind == "reaction":
-            # Graphviz takes the shape for higher than it is: above and below it arrows
-            # would begin in the air.
+            # Graphviz assumes that the shape is higher than it is: edges above and
+            # below it would not touch it.
             return f"i{item}:{compass}"
         if is_port(node) and not self._view.shows_inside(node.box):
             side = "w" if node.kind == "input" else "e"
@@ -205,8 +205,8 @@ class _Text:
         return f"i{item}"
 
     def _add_edge(self, edge: Edge) -> None:
-        # What leads back is written the other way round: that puts its target on the
-        # left, and leaves room for the line.
+        # Feedback edges are written in reverse: that puts the target on the left and
+        # leaves room for the line.
         back = edge.id in self._back
         head = "tail" if back else "head"
         look = ["dir=back"] if back else []
@@ -231,7 +231,7 @@ class _Text:
 
 
 def quoted(text: str) -> str:
-    """Return text as a DOT string, in which nothing has a meaning."""
+    """Return text as a DOT string, fully escaped."""
     text = one_line(text).replace("&", "&amp;")
     text = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{text}"'

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part of a Scene that a still picture shows: banks folded, deep reactors closed.
+"""The part of a Scene that a static diagram shows: banks folded, reactors closed.
 
 A folded bank is drawn as its first member, which stands for all. A closed reactor shows
-its ports and nothing of what is in it. (The page does the same, in ``model.js``, but
-there the reader decides.)
+its ports and not its content. (``model.js`` does the same for the interactive page.)
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Fold:
-    """What is visible of a Scene.
+    """The visible part of a Scene.
 
     Attributes:
-        scene: Of all there is.
+        scene: The whole scene.
         boxes: Reactors that are drawn, parents first.
-        opened: Those of them that show what is in them.
+        opened: Those of them that show their content.
         unfolded: Whether all members of banks are drawn.
-        edges: Between visible items; those that coincide are one.
+        edges: Between visible items; parallel ones are merged.
     """
 
     scene: Scene
@@ -62,12 +61,12 @@ class Fold:
         return self.scene.boxes[bank].name
 
     def mode(self, box: int) -> int | None:
-        """Return the mode, an item, that a reactor lives in."""
+        """Return the mode, an item, that contains a reactor."""
         bank = self.bank(box)
         return self.scene.boxes[box if bank is None else bank].mode
 
     def shows_inside(self, box: int) -> bool:
-        """Return whether a reactor is open and there is something to see in it."""
+        """Return whether a reactor is open and has visible content."""
         return box in self._with_contents
 
     @cached_property
@@ -95,10 +94,10 @@ class Fold:
 
 
 def fold(scene: Scene, *, depth: int | None = None, expand_banks: bool = False) -> Fold:
-    """Return what is visible.
+    """Return the visible part.
 
     Args:
-        scene: Of what.
+        scene: The whole scene.
         depth: How many levels of reactors are open; None: all.
         expand_banks: Whether all members of banks are drawn.
     """

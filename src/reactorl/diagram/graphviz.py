@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Graphviz as a program: DOT in, SVG or PNG out."""
+"""Runs Graphviz: DOT in, SVG or PNG out."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Final, Literal
 from reactorl.errors import ReactorlError
 
 LONGEST: Final = 120
-"""Seconds that a picture may take."""
+"""Time limit for one diagram, in seconds."""
 
 _COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
 
 
 class DrawingError(ReactorlError):
-    """A picture cannot be drawn.
+    """A diagram cannot be drawn.
 
     Attributes:
         what: The fact.
@@ -30,23 +30,23 @@ class DrawingError(ReactorlError):
 
 
 def is_installed() -> bool:
-    """Return whether Graphviz is there."""
+    """Return whether Graphviz is installed."""
     return shutil.which("dot") is not None
 
 
 def rendered(text: str, kind: Literal["svg", "png"]) -> bytes:
-    """Return the picture of a graph in DOT.
+    """Return the rendered graph.
 
     Raises:
         DrawingError: Graphviz is not installed, or fails.
     """
     program = shutil.which("dot")
     if program is None:
-        msg = f"a .{kind} is drawn by Graphviz, which is not installed"
+        msg = f"drawing .{kind} failed: Graphviz is not installed"
         raise DrawingError(
             msg,
             "Install it (apt install graphviz, brew install graphviz), or write .html "
-            "or .mmd, which need nothing.",
+            "or .mmd, which do not need it.",
         )
     command = [program, f"-T{kind}", *(["-Gdpi=144"] if kind == "png" else [])]
     try:
@@ -58,19 +58,19 @@ def rendered(text: str, kind: Literal["svg", "png"]) -> bytes:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        msg = f"Graphviz takes more than {LONGEST} s for this picture"
+        msg = f"drawing failed: Graphviz takes more than {LONGEST} s"
         raise DrawingError(
             msg,
-            "Draw less of it (depth), or write .html, where parts can be opened.",
+            "Draw fewer levels (depth), or write .html, where reactors can be opened.",
         ) from None
     if done.returncode != 0:
         reason = done.stderr.decode(errors="replace").strip() or "no reason given"
-        msg = f"Graphviz failed with status {done.returncode}: {reason}"
+        msg = f"drawing failed: Graphviz ended with status {done.returncode}: {reason}"
         raise DrawingError(
             msg,
-            "Write .html, which does without it.",
+            "Write .html, which does not need it.",
         )
     if kind == "svg":
-        # Comments name the version of Graphviz, on which nothing should depend.
+        # Comments name the version of Graphviz, which must not change the file.
         return _COMMENT.sub("", done.stdout.decode()).encode()
     return done.stdout

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A page that draws a Scene by itself: one file, nothing is fetched."""
+"""A self-contained page that draws a Scene: one file, no network access."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _PAGE_STYLE = "html, body { height: 100%; margin: 0; }\n"
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What a picture says about a reaction, on top of what it is.
+    """A mark on a reaction, for example its measured time.
 
     Attributes:
         heat: From 0 (nothing) to 1 (most): how strongly it is coloured.
@@ -42,7 +42,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class HtmlParts:
-    """What a page needs to draw a Scene; a page has it once.
+    """The parts of a page that draw a Scene; a page can have them once.
 
     Attributes:
         style: Goes into a ``<style>`` element. All rules begin with ``.reactorl-``.
@@ -52,8 +52,8 @@ class HtmlParts:
             ``window.reactorlDiagram``, which has
             ``setActivity({"main.actor[0].act": {heat: 0.4, label: "12 ms"}})``: marks
             reactions, by their full names, and forgets earlier marks; a number stands
-            for a heat without label. ``ready`` is a promise, kept when the first
-            picture is drawn.
+            for a heat without label. ``ready`` is a promise that resolves when the
+            first diagram is drawn.
     """
 
     style: str
@@ -69,7 +69,7 @@ def html_parts(
     expand_banks: bool = False,
     heading: str = "",
 ) -> HtmlParts:
-    """Return what another page needs to have the picture in it.
+    """Return the parts for embedding the diagram in another page.
 
     All names and values are escaped. A page with a Content-Security-Policy must allow
     ``worker-src blob:``, inline style and this script.
@@ -80,7 +80,7 @@ def html_parts(
         depth: How many levels of reactors are open at first; None: as many as are
             readable.
         expand_banks: Whether all members of banks are drawn at first.
-        heading: What stands above the picture.
+        heading: The text above the diagram.
     """
     options = {"depth": depth, "expandBanks": expand_banks}
     marks = {name: _mark(mark) for name, mark in (overlay or {}).items()}
@@ -103,7 +103,7 @@ def html_page(
     depth: int | None = None,
     expand_banks: bool = False,
 ) -> str:
-    """Return a page with nothing but the picture, which works offline.
+    """Return a page with the diagram alone, which works offline.
 
     Args:
         scene: What to draw.
@@ -133,7 +133,7 @@ def html_page(
 
 
 def in_script(json_text: str) -> str:
-    """Return JSON that can stand in a ``<script>`` element: nothing in it ends it."""
+    """Return JSON that is safe inside a ``<script>`` element."""
     return json_text.replace("<", "\\u003c")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How pictures write times, types and values."""
+"""Labels of diagrams: times, types and values as text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 from reactorl._program.text import value_text
 
 LONGEST: Final = 120
-"""Characters of a parameter's value."""
+"""Longest text of a parameter's value, in characters."""
 
 _MODULES = re.compile(r"\b(?:[a-z_]\w*\.)+(?=[A-Za-z_])")
 _BLANKS = re.compile(r"\s+")
@@ -32,7 +32,7 @@ def time_text(nanoseconds: int) -> str:
 
 
 def type_text(declaration: object) -> str:
-    """Return what ``Input[float]()`` and its like carry; empty if it is not said."""
+    """Return what ``Input[float]()`` and its like carry; empty if not declared."""
     said = getattr(declaration, "__orig_class__", None)
     arguments: tuple[object, ...] = getattr(said, "__args__", ())
     if len(arguments) != 1:
@@ -48,7 +48,7 @@ def short_value(value: object) -> str:
     """Return a parameter's value in one line that is not too long."""
     try:
         text = value_text(value)
-    except Exception:  # a __repr__ of the user's; a picture can do without
+    except Exception:  # a __repr__ of the user's may fail; the type is shown instead
         text = f"<{type(value).__qualname__}>"
     text = one_line(_ADDRESS.sub("", text))
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
@@ -60,7 +60,7 @@ def first_line(doc: str | None) -> str:
 
 
 def drawable(text: str) -> str:
-    """Return text without what no file of text has: control characters and the like.
+    """Return text without control characters and lone surrogates.
 
     A parameter may be the name of a file that is not UTF-8, for example.
     """

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which channels and reactions of a program are in loops at one tag.
+"""The channels and reactions of a program that are in causality loops.
 
-A loop is a strongly connected part of the graph that leads from reactions to what they
-set, along connections without delay to what reads it, and from each reaction to the
-next one of its reactor.
+A loop is a strongly connected component of the graph that leads from reactions to the
+channels they set, along connections without delay to the reactions that read them, and
+from each reaction to the next one of its reactor.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Loops:
 
     Args:
         program: The program.
-        problems: What elaboration says about its loops.
+        problems: The errors of its loops.
     """
 
     def __init__(self, program: Program, problems: Sequence[Exception]) -> None:
@@ -40,7 +40,7 @@ class Loops:
         for number, part in enumerate(_components(_graph(program))):
             reactions = [node - self._channels for node in part]
             names = {program.reaction_name(r) for r in reactions if r >= 0}
-            # Modes that exclude each other look like a loop, and are none.
+            # Reactions in exclusive modes look like a loop and are not one.
             if not names or names & named:
                 self._part |= dict.fromkeys(part, number)
 
@@ -77,7 +77,7 @@ def _graph(program: Program) -> list[list[int]]:
 
 
 def _components(ahead: list[list[int]]) -> list[list[int]]:
-    """Return the strongly connected parts of more than one node (Tarjan)."""
+    """Return the strongly connected components of more than one node (Tarjan)."""
     order: dict[int, int] = {}
     low: dict[int, int] = {}
     path: list[int] = []
@@ -94,10 +94,10 @@ def _components(ahead: list[list[int]]) -> list[list[int]]:
                 path.append(node)
                 on_path.add(node)
             descended = False
-            for place in range(at, len(ahead[node])):
-                other = ahead[node][place]
+            for index in range(at, len(ahead[node])):
+                other = ahead[node][index]
                 if other not in order:
-                    work += [(node, place + 1), (other, 0)]
+                    work += [(node, index + 1), (other, 0)]
                     descended = True
                     break
                 if other in on_path:

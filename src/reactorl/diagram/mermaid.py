@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A Scene as a Mermaid flowchart: text that many sites and notebooks draw.
 
-An open reactor is a frame around what is in it, with its ports as small nodes. A closed
-one is a node, and the names of its ports stand on the arrows. What arrives at a later
-tag, and what is read without being triggered, is dotted; loops are red.
+An open reactor is a frame around its content, with its ports as small nodes. A closed
+one is a node, and the edges are labelled with its ports. Delayed connections and
+sources that do not trigger are dotted; loops are red.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ class _Chart:
     def text(self) -> str:
         self._add_box(0, "  ")
         red = [
-            str(place)
-            for place, edge in enumerate(self._view.edges)
+            str(index)
+            for index, edge in enumerate(self._view.edges)
             if self._add_edge(edge)
         ]
         if red:
@@ -107,7 +107,7 @@ class _Chart:
         self._lines += [f"{indent}subgraph {title}", f"{indent}  direction LR"]
 
     def _contents(self, box: int, used: set[int]) -> list[Item]:
-        """Return what is drawn in an open reactor; ports only if arrows use them."""
+        """Return the items of an open reactor; ports only if edges use them."""
         scene = self._scene
         items = [scene.items[item] for item in scene.items_of[box]]
         inner = [item for item in items if item.kind not in ("input", "output")]
@@ -126,7 +126,7 @@ class _Chart:
 
     def _declared(self, item: Item) -> str:
         begin, end = _SHAPES.get(item.kind, _ROUND)
-        # Not "1.": Mermaid 11 takes that for a list, and says that it draws none.
+        # Not "1.": Mermaid 11 takes that for a list, which it does not draw.
         number = "" if item.number is None else f"{item.number}: "
         text = _escaped(f"{_SIGNS.get(item.kind, '')}{number}{item.name}")
         if item.shown:
@@ -168,7 +168,7 @@ def _id(item: Item) -> str:
 
 
 def quoted(text: str) -> str:
-    """Return text in quotes that Mermaid does not take for anything else."""
+    """Return text in quotes, escaped for Mermaid."""
     return f'"{_escaped(text)}"'
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program as a picture that shows itself in notebooks, and can be saved."""
+"""Diagrams of programs that notebooks display and that can be saved."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ if TYPE_CHECKING:
     from reactorl.diagram.scene import Scene
 
 SUFFIXES: Final = (".html", ".svg", ".png", ".mmd", ".dot", ".json")
-"""Of files in which a picture can be saved."""
+"""Suffixes of files in which a diagram can be saved."""
 
 MOST_STILL: Final = 200
-"""Reactors in a still picture beside the page in a notebook, which must not wait."""
+"""Most reactors in the static diagram beside the page in a notebook, for speed."""
 
 
 @dataclass(frozen=True)
 class Graph:
-    """A picture of a program. ``str()`` of it is Mermaid text; notebooks draw it.
+    """A diagram of a program. ``str()`` of it is Mermaid text; notebooks draw it.
 
     Attributes:
         scene: What is in it.
         depth: How many levels of reactors are open; None: all, or on a page as many
             as are readable.
         expand_banks: Whether all members of banks are drawn.
-        title: What stands above it.
+        title: The heading.
     """
 
     scene: Scene
@@ -113,7 +113,7 @@ class Graph:
                 return self.dot().encode()
             case ".json":
                 return f"{self.scene.to_json()}\n".encode()
-        msg = f"'{suffix}' is no kind of picture that can be drawn"
+        msg = f"suffix of a diagram must be one of its formats, got '{suffix}'"
         raise DrawingError(
             msg,
             f"Choose {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}.",
@@ -139,27 +139,27 @@ def graph(
     expand_banks: bool = False,
     title: str = "",
 ) -> Graph:
-    """Return a picture of a program.
+    """Return a diagram of a program.
 
-    One that has causality loops can be drawn, too: they are red.
+    A program with causality loops can be drawn as well: they are red.
 
     Args:
         target: The main reactor, as for ``run``, or a program.
         depth: How many levels of reactors are open; None: all, or on a page as many
             as are readable.
         expand_banks: Whether all members of banks are drawn.
-        title: What stands above it; the class's name if not given.
+        title: The heading; the class's name if not given.
 
     Raises:
-        DeclarationError: ``target`` lacks parameters, or ``build()`` does wrong.
-        ProgramError: Something else than loops is wrong.
+        DeclarationError: ``target`` lacks parameters, or ``build()`` is wrong.
+        ProgramError: There are errors other than loops.
         ValueError: ``depth`` is less than 1.
 
     Example:
         >>> reactorl.graph(Main(width=4)).save("main.html")
     """
     if depth is not None and depth < 1:
-        msg = f"depth is {depth}: it is 1 (the main reactor) or more"
+        msg = f"depth must be at least 1 (the main reactor), got {depth}"
         raise ValueError(msg)
     if isinstance(target, Program):
         return Graph(scene(target), depth, expand_banks, title)

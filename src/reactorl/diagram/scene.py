@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A picture of a program as data: boxes, what is in them, and arrows; no positions.
+"""A diagram of a program as data: boxes, items in them, and edges; no positions.
 
-Everything that draws reads a ``Scene``, so all pictures show the same things. An id is
-an index into the table of its kind, as in a ``Program``. All text in it is data from
-the user's program: whoever puts it on a page has to escape it.
+All back ends draw a ``Scene``, so all diagrams show the same things. An id is an index
+into the table of its kind, as in a ``Program``. All text is data from the user's
+program: a back end must escape it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Box:
     path: str  # full name; of a bank without index
     cls: str  # name of the class
     width: int | None  # how many members a bank has
-    mode: int | None  # item: the mode of the parent that it lives in
+    mode: int | None  # item: the mode of the parent that contains it
     params: Facts
     doc: str  # first line of the class's docstring
     where: str  # where it is contained; empty for the main reactor
@@ -70,9 +70,9 @@ class Item:
     kind: ItemKind
     name: str
     path: str  # full name; of a reaction the one that traces have
-    shown: str  # what a picture shows beside the name, such as "(0, 5 ms)"
-    number: int | None  # of a reaction: its place in the order, from 1
-    mode: int | None  # item: the mode that it lives in
+    shown: str  # shown beside the name, such as "(0, 5 ms)"
+    number: int | None  # of a reaction: its position in the order, from 1
+    mode: int | None  # item: the mode that contains it
     loop: bool  # whether it is part of a causality loop
     facts: Facts
     where: str
@@ -86,7 +86,7 @@ class Edge:
     kind: EdgeKind
     source: int
     target: int
-    shown: str  # what a picture writes on it, such as "after 2 ms"
+    shown: str  # label, such as "after 2 ms"
     late: bool  # whether it arrives at a later tag
     physical: bool
     loop: bool
@@ -96,7 +96,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Scene:
-    """All there is to draw.
+    """All boxes, items and edges of a program.
 
     Attributes:
         boxes: Parents before children; the members of a bank in order.
@@ -132,9 +132,9 @@ class Scene:
         return tuple(map(tuple, found))
 
     def to_json(self) -> str:
-        """Return it as JSON text, the same for the same program at the same place.
+        """Return it as JSON text, the same for the same program and source positions.
 
-        What is empty, false or none is left out, and so are ids, which are the
+        Empty, false and missing values are left out, and so are ids, which are the
         positions in the lists.
         """
         tables = {
@@ -143,8 +143,8 @@ class Scene:
         }
         whole = {"format": FORMAT, **tables, "problems": list(self.problems)}
         text = json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
-        # Half characters, which no file of text can have, are written as JSON writes
-        # what is not ASCII.
+        # Lone surrogates, which UTF-8 cannot encode, are escaped as JSON escapes
+        # non-ASCII characters.
         return _HALF.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
 
     @classmethod
@@ -152,12 +152,12 @@ class Scene:
         """Return what ``to_json`` wrote.
 
         Raises:
-            ValueError: It is something else.
+            ValueError: The text has another format.
         """
         whole = json.loads(text)
         try:
             if whole["format"] != FORMAT:
-                msg = f"format {whole['format']}, this package reads {FORMAT}"
+                msg = f"format must be {FORMAT}, got {whole['format']}"
                 raise ValueError(msg)
             found = cls(
                 tuple(_row(Box, k, row) for k, row in enumerate(whole["boxes"])),
@@ -166,7 +166,7 @@ class Scene:
                 tuple(map(str, whole["problems"])),
             )
         except (KeyError, TypeError, AttributeError) as error:
-            msg = "this is no picture of a program"
+            msg = "the text is not a diagram of a program"
             raise ValueError(msg) from error
         return found
 

@@ -17,20 +17,34 @@ if TYPE_CHECKING:
     from reactorl.rl.algorithms.mlp import apply_mlp, make_mlp
     from reactorl.rl.algorithms.ppo import PPO
     from reactorl.rl.algorithms.q_learning import QLearning
+    from reactorl.rl.algorithms.registry import algorithm_names
     from reactorl.rl.algorithms.torch import TorchAlgorithm
-    from reactorl.rl.checkpoint.file import CheckpointError
+    from reactorl.rl.checkpoint.file import (
+        CheckpointError,
+        read_checkpoint,
+        write_checkpoint,
+    )
     from reactorl.rl.envs.errors import EnvError, SharedStateError
-    from reactorl.rl.flow.algorithm import Algorithm, FlowError
-    from reactorl.rl.flow.flow import Flow, Run
+    from reactorl.rl.flow.algorithm import Algorithm, FlowError, Spaces
+    from reactorl.rl.flow.evaluation import Evaluated
+    from reactorl.rl.flow.flow import Flow, FlowRun
     from reactorl.rl.flow.learner import Learner
+    from reactorl.rl.flow.multi_agent import MultiAgentFlow, MultiAgentIteration
     from reactorl.rl.flow.replay import Replay, ReplayConfig
     from reactorl.rl.flow.rollout import Rollout
-    from reactorl.rl.flow.task import Round
+    from reactorl.rl.flow.task import Iteration, Task
     from reactorl.rl.flow.trajectory import Episode, Trajectory
     from reactorl.rl.multi_agent.inference import Match, MatchRun
     from reactorl.rl.multi_agent.pettingzoo import ParallelRunner
     from reactorl.rl.multi_agent.vector import ParallelVectorEnv
-    from reactorl.rl.runs.directory import RunError
+    from reactorl.rl.runs.callbacks import Callback, EarlyStopping
+    from reactorl.rl.runs.compare import compare_runs
+    from reactorl.rl.runs.config import task_flags, task_of
+    from reactorl.rl.runs.directory import RunDirectory, RunError, runs_in
+    from reactorl.rl.runs.plot import plot_runs
+    from reactorl.rl.runs.result import TrainingResult
+    from reactorl.rl.runs.session import TrainingSession
+    from reactorl.rl.runs.trainer import Trainer, TrainerOptions
     from reactorl.rl.vector.batch_log import BatchLog
     from reactorl.rl.vector.env import VectorEnv
     from reactorl.rl.vector.registration import make_vec, register_vector
@@ -45,33 +59,53 @@ __all__ = [
     "Algorithm",
     "AtariPreprocessing",
     "BatchLog",
+    "Callback",
     "CheckpointError",
+    "EarlyStopping",
     "EnvError",
     "Episode",
+    "Evaluated",
     "Flow",
     "FlowError",
+    "FlowRun",
     "FrameStack",
+    "Iteration",
     "Learner",
     "Match",
     "MatchRun",
+    "MultiAgentFlow",
+    "MultiAgentIteration",
     "ParallelRunner",
     "ParallelVectorEnv",
     "QLearning",
     "Replay",
     "ReplayConfig",
     "Rollout",
-    "Round",
-    "Run",
+    "RunDirectory",
     "RunError",
     "SB3VecEnv",
     "SharedStateError",
+    "Spaces",
+    "Task",
     "TorchAlgorithm",
+    "Trainer",
+    "TrainerOptions",
+    "TrainingResult",
+    "TrainingSession",
     "Trajectory",
     "VectorEnv",
+    "algorithm_names",
     "apply_mlp",
+    "compare_runs",
     "make_mlp",
     "make_vec",
+    "plot_runs",
+    "read_checkpoint",
     "register_vector",
+    "runs_in",
+    "task_flags",
+    "task_of",
+    "write_checkpoint",
 ]
 
 _MODULES: Final = {
@@ -82,20 +116,30 @@ _MODULES: Final = {
     "algorithms.mlp": ["apply_mlp", "make_mlp"],
     "algorithms.ppo": ["PPO"],
     "algorithms.q_learning": ["QLearning"],
+    "algorithms.registry": ["algorithm_names"],
     "algorithms.torch": ["TorchAlgorithm"],
-    "checkpoint.file": ["CheckpointError"],
+    "checkpoint.file": ["CheckpointError", "read_checkpoint", "write_checkpoint"],
     "envs.errors": ["EnvError", "SharedStateError"],
-    "flow.algorithm": ["Algorithm", "FlowError"],
-    "flow.flow": ["Flow", "Run"],
+    "flow.algorithm": ["Algorithm", "FlowError", "Spaces"],
+    "flow.evaluation": ["Evaluated"],
+    "flow.flow": ["Flow", "FlowRun"],
     "flow.learner": ["Learner"],
+    "flow.multi_agent": ["MultiAgentFlow", "MultiAgentIteration"],
     "flow.replay": ["Replay", "ReplayConfig"],
     "flow.rollout": ["Rollout"],
-    "flow.task": ["Round"],
+    "flow.task": ["Iteration", "Task"],
     "flow.trajectory": ["Episode", "Trajectory"],
     "multi_agent.inference": ["Match", "MatchRun"],
     "multi_agent.pettingzoo": ["ParallelRunner"],
     "multi_agent.vector": ["ParallelVectorEnv"],
-    "runs.directory": ["RunError"],
+    "runs.callbacks": ["Callback", "EarlyStopping"],
+    "runs.compare": ["compare_runs"],
+    "runs.config": ["task_flags", "task_of"],
+    "runs.directory": ["RunDirectory", "RunError", "runs_in"],
+    "runs.plot": ["plot_runs"],
+    "runs.result": ["TrainingResult"],
+    "runs.session": ["TrainingSession"],
+    "runs.trainer": ["Trainer", "TrainerOptions"],
     "vector.batch_log": ["BatchLog"],
     "vector.env": ["VectorEnv"],
     "vector.registration": ["make_vec", "register_vector"],

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 _T = TypeVar("_T")
 
@@ -14,5 +14,7 @@ def public(thing: _T) -> _T:
     Tracebacks, ``help()`` and the identity in checkpoints use this path, so it does not
     change when the file moves.
     """
-    thing.__module__ = "reactorl.rl"
+    named: Any = thing
+    named.__source_module__ = named.__module__
+    named.__module__ = "reactorl.rl"
     return thing

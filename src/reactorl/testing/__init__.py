@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""For tests of reactor programs: probes, comparisons, and programs to try.
+"""Helpers for tests of reactor programs: probes, comparisons, generated programs.
 
 ``reactorl.testing.strategies`` needs Hypothesis and is imported on its own.
 """

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bodies of generated reactions: whatever they do follows from what they read.
+"""Bodies of generated reactions: all effects depend on all values read.
 
-A body stirs everything it may read into one number and lets that number decide what
-to set, schedule and switch. So if two runs give one reaction anything different to
-read, everything downstream differs too.
+A body hashes everything it may read into one number, which decides what to set,
+schedule and switch. If a reaction reads different values in two runs, everything
+downstream differs as well.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ _DELAYS: Final = (0, 0, 1, 2, 3, 5)
 
 
 class Stir:
-    """A number that everything read so far has been stirred into."""
+    """A running hash of everything read so far."""
 
     def __init__(self, salt: int) -> None:
         self._state = (salt * 2 + 1) & _MASK
 
     def add(self, value: object) -> None:
-        """Stir in a value: None, a number, or a list of such."""
+        """Add a value: None, a number, or a list of such."""
         if isinstance(value, list):
             for item in value:
                 self.add(item)
@@ -97,7 +97,7 @@ def _react(self: Any, plan: ReactionPlan, owner: ClassPlan, stir: Stir) -> None:
 
 
 def _read(self: Any, plan: ReactionPlan, owner: ClassPlan, stir: Stir) -> int:  # noqa: ANN401
-    """Stir in everything readable; return how often this reaction has run."""
+    """Add everything readable; return how often this reaction has run."""
     stir.add(self.elapsed)
     stir.add(self.tag.microstep)
     stir.add(self.bank_index)
@@ -116,7 +116,7 @@ def _read(self: Any, plan: ReactionPlan, owner: ClassPlan, stir: Stir) -> int:  
         if name in _mutable(owner):
             for view in views(self, name):
                 if isinstance(view.value, list):
-                    view.value.append(plan.salt)  # a private copy: nobody else sees
+                    view.value.append(plan.salt)  # a private copy
                     stir.add(view.value)
 
     names = [f"memory_{owner.name}"]

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the connections and reactions of a random class are put together.
+"""Random connections and reactions of a class.
 
-Contained reactors and own reactions stand in one line. Without a delay a value only
-moves down the line: from a reactor to a later one, from a reactor to a reaction that
-stands behind it, from a reaction to a reactor that stands behind that. So no reaction
-ever waits for itself.
+Contained reactors and own reactions are in one sequence. Without a delay a value only
+moves forward in it: from a reactor to a later reactor or reaction, from a reaction to a
+later reactor. So there are no causality loops.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _DEADLINES: Final = (*(None,) * 7, 0, hours(1), hours(2))
 class _Target(NamedTuple):
     """An input of a contained reactor."""
 
-    place: int
+    position: int
     child: ChildPlan
     port: PortPlan
 
@@ -67,8 +66,8 @@ class ClassDrawing:
 
     def _wire_children(self) -> None:
         targets = [
-            _Target(place, child, port)
-            for place, child in enumerate(self._plan.children)
+            _Target(index, child, port)
+            for index, child in enumerate(self._plan.children)
             for port in child.cls.all_ports()
             if port.is_input
         ]
@@ -100,7 +99,7 @@ class ClassDrawing:
         elif delayed:
             modes = (None, *self._plan.modes)
         mode = self._draw.one(modes)
-        before = len(self._plan.children) if delayed else first.place
+        before = len(self._plan.children) if delayed else first.position
         sources = self._draw.some(list(self._sources(before, inside or mode)), 3)
         if sources:
             self._wires.append(
@@ -114,7 +113,7 @@ class ClassDrawing:
             )
 
     def _sources(self, before: int, mode: str | None) -> Iterator[Ref]:
-        """Yield what can be connected from, up to a place in the line."""
+        """Yield possible sources of connections, up to a position in the sequence."""
         for name in self._inputs:
             yield Ref(name)
         for child in self._plan.children[:before]:
@@ -225,7 +224,7 @@ class ClassDrawing:
 
     def _settable(self, position: int, mode: str | None) -> Iterator[str]:
         for target in self._reaction_targets:
-            if target.place >= position and target.child.mode in (None, mode):
+            if target.position >= position and target.child.mode in (None, mode):
                 yield self._mention(target.child, target.port)
 
     def _mention(self, child: ChildPlan, port: PortPlan) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Assertions about traces: the same, and the same however it is run."""
+"""Assertions about traces: equality, and determinism."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ sys.stdout.buffer.write(trace_text(main, **options).encode())
 
 
 def assert_same_trace(actual: Trace, expected: Trace) -> None:
-    """Assert that two runs did the same, and say where they part if not.
+    """Assert that two traces are equal; the message says where they diverge.
 
     Raises:
         AssertionError: They differ. ``A`` is the actual run, ``B`` the expected one.
@@ -50,7 +50,7 @@ def assert_deterministic(
     hash_seeds: Sequence[int] = (),
     **options: Any,  # noqa: ANN401 - options of run()
 ) -> Result:
-    """Assert that a program does the same however it is run, and return one result.
+    """Assert that a program gives the same trace however it is run; return one result.
 
     It runs, as fast as possible, with each number of workers and each shuffle seed.
     The program must end by itself or by ``timeout``.
@@ -86,7 +86,7 @@ def assert_deterministic(
             else:
                 _compare(result.trace, settings, first.trace, first_settings)
     if first is None:
-        msg = "there is nothing to compare: workers or shuffle_seeds is empty"
+        msg = "workers and shuffle_seeds must not be empty"
         raise ValueError(msg)
     for seed in hash_seeds:
         trace = parse(_elsewhere(str(main), seed, {"workers": workers[0], **fixed}))
@@ -103,7 +103,7 @@ def find(name: str) -> type[Reactor]:
     """
     module, colon, attribute = name.partition(":")
     if not colon:
-        msg = f'a program is named "module:Class", not {name!r}'
+        msg = f'the name of a program must be "module:Class", got {name!r}'
         raise ValueError(msg)
     found: Any = import_module(module)
     for part in attribute.split("."):
@@ -146,6 +146,6 @@ def _compare(
 
 
 def _at(trace: Trace, tag: tuple[int, int]) -> str:
-    """Return the text of what happened at a tag."""
+    """Return the text of one tag."""
     records = [record for record in trace if record.tag == tag]
     return text(records).rstrip("\n") if records else "nothing at that tag"

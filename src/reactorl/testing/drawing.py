@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a random program is put together, given a source of small numbers.
+"""Random classes, given a source of small numbers.
 
-Knows nothing of Hypothesis: ``number(low, high)`` is all it asks for.
+Independent of Hypothesis: it only calls ``number(low, high)``.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Drawing:
         return self._container(depth, main=True)
 
     def _leaf(self) -> ClassPlan:
-        """Draw a class that contains nothing, or take one that is there."""
+        """Draw a class that contains nothing, or reuse one."""
         if self._leaves and self.chance(3):
             return self.one(self._leaves)
         self._leaves.append(self._leaf_class(self._bases()))

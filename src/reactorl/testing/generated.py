@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs made up from small numbers, with everything a run of them depends on."""
+"""Generated programs, with everything that a run of them depends on."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class GeneratedProgram:
         plan: The main class, as data.
         timeout: The timeout to run it with; None: it ends by itself.
         seed: The seed to run it with.
-        arrivals: What comes from outside: which physical action, when, which value.
+        arrivals: Events of physical actions: which action, when, which value.
     """
 
     plan: ClassPlan
@@ -51,7 +51,7 @@ class GeneratedProgram:
 
     @property
     def physical_events(self) -> tuple[tuple[Tag, str, object], ...]:
-        """What arrives: (elapsed tag, full name of the action, value), in order."""
+        """Physical events: (elapsed tag, full name of the action, value), in order."""
         names = [
             self.program.element_name(action)
             for action in self.program.actions
@@ -71,7 +71,7 @@ def draw_program(
     modes: bool = True,
     physical: bool = True,
 ) -> GeneratedProgram:
-    """Make up a program.
+    """Generate a program.
 
     Args:
         number: Returns a number from the first argument to the second, both included.
@@ -99,7 +99,7 @@ def program_from_seed(
     """Return one of endlessly many programs; options as for ``draw_program``."""
     stir = Stir(seed)
     for _ in range(4):
-        stir.pick(2)  # seeds that are close to each other part
+        stir.pick(2)  # similar seeds give different programs
 
     def number(low: int, high: int) -> int:
         return low + stir.pick(high - low + 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reactors for tests: one that plays inputs, two that keep what they receive."""
+"""Reactors for tests: one that plays inputs, two that record them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Stimulus(Reactor):
         """Check the script."""
         tags = [Tag(*tag) for tag, _ in self.script]
         if any(later <= tag for tag, later in pairwise(tags)):
-            msg = f"the tags of the script of {self.name} do not ascend: {tags}"
+            msg = f"the tags of the script of {self.name} must ascend, got {tags}"
             raise ValueError(msg)
         self._left = [
             (tag, value) for tag, (_, value) in zip(tags, self.script, strict=True)
@@ -45,26 +45,26 @@ class Stimulus(Reactor):
 
     @reaction(startup, advance, effects=[out, advance])
     def play(self) -> None:
-        """Set what is due now, then wait for what comes next."""
+        """Set the value that is due now, then schedule the next one."""
         now = Tag(self.elapsed, self.tag.microstep)
         while self._left and self._left[0][0] <= now:
             tag, value = self._left.pop(0)
             if tag == now:
                 self.out.set(value)
         if self._left:
-            # A microstep that no event leads to has to be walked to, one by one.
+            # A microstep without events is reached one microstep at a time.
             self.advance.schedule(self._left[0][0].time - now.time)
 
 
 class Collector(Reactor):
-    """Keeps what arrives at ``x``, in a list that the test passes in.
+    """Appends what arrives at ``x`` to a list that the test passes in.
 
     Example:
         >>> seen: list[tuple[Tag, int]] = []
         >>> sink = Collector(into=seen)
 
-    ``into`` receives (elapsed tag, value) at each tag at which ``x`` is present. The
-    list is the test's own: look at it when the run is over.
+    ``into`` receives (elapsed tag, value) at each tag at which ``x`` is present. Read
+    the list after the run.
     """
 
     x = Input[Any]()
@@ -72,7 +72,7 @@ class Collector(Reactor):
 
     @reaction(x)
     def collect(self) -> None:
-        """Keep what arrived."""
+        """Append the value."""
         tag = Tag(self.elapsed, self.tag.microstep)
         self.into.append((tag, self.x.value))
 

@@ -89,7 +89,7 @@ def _fill_mode(
     made: dict[str, type[Reactor]],
     mode: str | None,
 ) -> None:
-    """Declare what lives in ``mode``, except reactions, whose order counts."""
+    """Declare the elements of ``mode``, except reactions, whose order matters."""
     if mode is not None:
         namespace[f"memory_{plan.name}_{mode}"] = state(0, reset=True)
     for timer in plan.timers:

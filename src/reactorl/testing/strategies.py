@@ -2,7 +2,7 @@
 """Hypothesis strategies for reactor programs that use every element there is.
 
 Programs are legal and end by construction. Within a reactor, contained reactors and own
-reactions stand in one line; without a delay, values only move down that line. Every
+reactions are in one sequence; without a delay, values only move forward in it. Every
 reaction acts a bounded number of times.
 """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a trace says without times: how much of what happened."""
+"""Counts of a trace: tags, events, runs of reactions."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How much there is in a trace.
+    """Counts of a trace.
 
     Attributes:
         tags: Tags at which something happened.
         last: The last of them, elapsed; None if there is none.
         events: Events that were scheduled.
-        dropped: Events that would never have happened.
+        dropped: Events that were discarded.
         sets: Ports set.
         runs: How often each reaction ran, by name in the order of their first run.
         missed: How many deadlines each missed, by name; only those that missed any.
-        most: How many reactions ran at the fullest tag.
+        most: The largest number of reactions at one tag.
     """
 
     tags: int
@@ -39,7 +39,7 @@ class Counts:
 
 
 def count(trace: Iterable[TagRecord]) -> Counts:
-    """Count what happened."""
+    """Return the counts of a trace."""
     tags = events = dropped = sets = most = 0
     last: Tag | None = None
     runs: dict[str, int] = {}

@@ -3,7 +3,7 @@
 
 However many workers there are, a tag takes at least as long as its longest chain of
 reactions that must run one after the other. All work divided by all longest chains is
-how many times faster than one worker any number of workers could be.
+an upper bound of the speed-up by any number of workers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from reactorl.trace.timing import Invocation, Structure, Timing
 
 MOST_STEPS: Final = 2_000_000
-"""How much of a program's order is looked at before older tags are left out."""
+"""Upper bound of the work; older tags are left out beyond it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +55,10 @@ class CriticalPath:
 
 
 def critical_path(timing: Timing) -> CriticalPath | None:
-    """Return the critical path of the tags that are known in detail, the last ones.
+    """Return the critical path of the tags whose invocations were kept, the last ones.
 
-    In very large programs only as many tags as can be looked at in a few seconds.
-    None: no reaction is known in detail.
+    In very large programs only as many tags as can be analysed in a few seconds. None:
+    no invocation was kept.
     """
     by_tag = sorted(timing.recent, key=lambda ran: -ran.tag)
     chains: list[Chain] = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The first place where two runs part, in fields and in words."""
+"""The first difference of two traces, as data and as text."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ Kind: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Where two runs part, and how each of them went on.
+    """The first difference of two runs.
 
     Attributes:
-        kind: What differs: one run ended before the other (``end``), went on to
-            another tag (``tag``), ran another ``reaction``, took a ``deadline``
+        kind: What differs: one run ended before the other (``end``), continued
+            with another tag (``tag``), ran another ``reaction``, took a ``deadline``
             handler, ``set`` another port, sent another ``value``, scheduled another
             ``event``, chose another ``mode``, or delayed another value (``delayed``).
         tag: Elapsed tag of the difference.
@@ -42,11 +42,11 @@ class Difference:
     b: str | None
 
     def __str__(self) -> str:
-        """Say in plain words where the runs part and what each of them did."""
+        """Return where the runs diverge and what each of them did."""
         where = f"at tag {self.tag}"
         if self.reaction is not None and self.kind != "reaction":
             where += f", in {self.reaction}"
-        return f"the runs part {where}: {self._words()}"
+        return f"the runs diverge {where}: {self._words()}"
 
     def _words(self) -> str:
         match self.kind:
@@ -55,9 +55,9 @@ class Difference:
                 other = "B" if ended == "A" else "A"
                 if last == "":
                     return f"{ended} is empty, {other} is not"
-                return f"{ended} ended at {last}, {other} went on"
+                return f"{ended} ended at {last}, {other} continued"
             case "tag":
-                return f"A went on to tag {self.a}, B to {self.b}"
+                return f"A continued with tag {self.a}, B with {self.b}"
             case "deadline":
                 late, other = ("A", "B") if self.a == "missed" else ("B", "A")
                 return f"{late} missed the deadline, {other} did not"
@@ -72,7 +72,7 @@ class Difference:
 
 
 class _Part(NamedTuple):
-    """One thing a run did: its name, and how to say it."""
+    """One action of a run: its name, and its text."""
 
     name: str
     words: str
@@ -88,9 +88,9 @@ _VERBS: dict[str, tuple[str, str]] = {
 
 
 def diff(a: Iterable[TagRecord], b: Iterable[TagRecord]) -> Difference | None:
-    """Return the first place where two runs part, or None if they are the same.
+    """Return the first difference of two runs, or None if they are the same.
 
-    Both are read side by side and no further than the difference, so files can be
+    Both are read in parallel and no further than the difference, so files can be
     compared without holding them. "First" is by tag, then reaction (in the order of
     the trace), then what it did: deadline, ports, events, mode.
     """
@@ -169,7 +169,7 @@ def _event_parts(events: Iterable[Event]) -> list[_Part]:
 def _diff_parts(
     kind: Kind, tag: Tag, reaction: str | None, a: list[_Part], b: list[_Part]
 ) -> Difference | None:
-    """Compare two lists of the same kind of thing; say which one lacks what."""
+    """Compare two lists of items of one kind; return the first difference."""
     for mine, other in zip_longest(a, b):
         if mine == other:
             continue

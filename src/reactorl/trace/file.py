@@ -2,11 +2,11 @@
 """Trace files: the canonical text between a header and a closing line.
 
 The header says what ran (format version, digest of the program, seed, options); the
-closing line counts the tags and carries a digest, so a cut or changed file is refused.
-Before it may stand what helps to look at the trace, each in one line of JSON: the order
-of the program's reactions (``structure``), its picture (``scene``), and measured times
-(``timing``). A name that ends in ``.gz`` is compressed. Without measured times, equal
-runs of one program give equal files, byte for byte.
+closing line has the number of tags and a digest, so a truncated or changed file is an
+error. Optional sections before it are one line of JSON each: the order of the program's
+reactions (``structure``), its diagram (``scene``), and measured times (``timing``). A
+name that ends in ``.gz`` is compressed. Without measured times, equal runs of one
+program give equal files, byte for byte.
 """
 
 from __future__ import annotations
@@ -44,23 +44,23 @@ VERSION: Final = 2
 _HEADER: Final = "reactorl trace"
 _CLOSING: Final = "end "
 _SECTIONS: Final = ("structure", "scene", "timing")
-_AGAIN: Final = "Run the program again to get a whole one."
+_AGAIN: Final = "Run the program again to get a complete one."
 
 Scalar: TypeAlias = bool | int | float | str | None
 
 
 @dataclass(frozen=True, slots=True)
 class SavedTrace:
-    """A trace with what is needed to know which run it came from.
+    """A trace with the identity of its run.
 
     Attributes:
-        trace: What happened; empty if it was not kept.
+        trace: The trace; empty if it was not kept.
         program: Digest of the program.
         seed: Of the run.
         options: Of the run.
         kept: Whether the trace was kept; if not, the file is there for its times.
         structure: The program's reactions and their order.
-        scene: The program's picture, as JSON text.
+        scene: The program's diagram, as JSON text.
         timing: Measured times; has ``structure``, too.
     """
 
@@ -75,7 +75,7 @@ class SavedTrace:
 
 
 def save(path: str | os.PathLike[str], saved: SavedTrace | Trace) -> None:
-    """Write a trace to ``path``, which appears whole or not at all.
+    """Write a trace to ``path``, atomically.
 
     Args:
         path: Where to; a name that ends in ``.gz`` is compressed.
@@ -111,8 +111,8 @@ def load(path: str | os.PathLike[str]) -> SavedTrace:
     """Read a trace file.
 
     Raises:
-        TraceError: It is cut, changed, of another version, or no trace file; names
-            the file, the line, and what to do.
+        TraceError: It is truncated, changed, of another version, or not a trace file;
+            names the file, the line, and the remedy.
     """
     source = Path(path)
     reader = _Reader(source)
@@ -130,7 +130,7 @@ def _sections(saved: SavedTrace) -> Iterator[tuple[str, str]]:
     if structure is not None:
         yield "structure", structure_json(structure)
     if saved.scene is not None:
-        # The same text on one line, whoever wrote it.
+        # The same text on one line for all writers.
         yield "scene", json.dumps(json.loads(saved.scene), separators=(",", ":"))
     if saved.timing is not None:
         yield "timing", timing_json(saved.timing)
@@ -152,11 +152,11 @@ class _Reader:
         """Read the first line."""
         line = next(self._lines(file), "")
         if not line.startswith(f"{_HEADER} "):
-            self._refuse("this is not a trace file", "Give a file that save() wrote.")
+            self._refuse("the file is not a trace", "Give a file that save() wrote.")
         version, _, rest = line[len(_HEADER) + 1 :].partition(" ")
         if version not in map(str, range(1, VERSION + 1)):
             self._refuse(
-                f"format version {version}, this package reads up to {VERSION}",
+                f"format version must be at most {VERSION}, got {version}",
                 "Run the program again, or read it with the version that wrote it.",
             )
         self._version = int(version)
@@ -186,14 +186,14 @@ class _Reader:
             yield record
         # The digest covers everything before the closing line.
         if not closing:
-            self._refuse("the file was cut: no closing line", _AGAIN)
+            self._refuse("the file is truncated: no closing line", _AGAIN)
         if closing != f"{_CLOSING}{count} tags {self._seen.hexdigest()}":
             self._refuse("the file was changed after it was written", _AGAIN)
         if next(self._lines(file), None) is not None:
-            self._refuse("there is more after the closing line", _AGAIN)
+            self._refuse("unexpected text after the closing line", _AGAIN)
 
     def _section(self, line: str) -> bool:
-        """Read a line that is no part of the trace itself, if it is one."""
+        """Read a section, if the line is one."""
         name, _, content = line.partition(" ")
         if name not in _SECTIONS:
             return False
@@ -216,13 +216,13 @@ class _Reader:
                 data = file.readline()
                 line = data.decode()
             except (OSError, EOFError, zlib.error):
-                self._refuse("damaged or cut compressed data", _AGAIN)
+                self._refuse("damaged or truncated compressed data", _AGAIN)
             except UnicodeDecodeError:
                 self._refuse("not UTF-8 text", "Give a file that save() wrote.")
             if not data:
                 return
             if not line.endswith("\n"):
-                self._refuse("the file was cut in this line", _AGAIN)
+                self._refuse("the file is truncated in this line", _AGAIN)
             if not line.startswith(_CLOSING):
                 self._seen.update(data)
             yield line[:-1]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What happened in a run, tag by tag, in an order fixed before the run.
+"""Records of a run, tag by tag, in an order fixed before the run.
 
-Times are elapsed logical time, so the wall clock at the start leaves no mark.
+Times are elapsed logical time and do not depend on the wall clock at the start.
 Reactions within a tag are ordered by (level, id), whatever order they ran in.
 """
 
@@ -63,7 +63,7 @@ class Trace:
         """Return (tag, value) for each tag at which ``channel`` was set.
 
         A scalar comes back as itself, anything else as its text in the trace. Where
-        several reactions set the channel at one tag, the last one counts.
+        several reactions set the channel at one tag, it is the last value.
 
         Args:
             channel: A full name or an unambiguous end of one (``"join.total"``).
@@ -96,7 +96,7 @@ class Trace:
             return channel
         if len(names) == 1:
             return next(iter(names))
-        msg = f"{channel!r} could be any of {', '.join(names)}; give more of the name"
+        msg = f"{channel!r} is ambiguous: {', '.join(names)}; give more of the name"
         raise ValueError(msg)
 
 

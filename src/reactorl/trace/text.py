@@ -33,7 +33,7 @@ _BETWEEN: Final = " | "
 _MISSED: Final = "missed deadline"
 _TAG: Final = re.compile(r"\((-?[0-9]{1,20}), ([0-9]{1,10})\)")
 
-# What would end a line, part a field, or not encode as UTF-8.
+# Characters that end a line, separate fields, or do not encode as UTF-8.
 _UNSAFE: Final = re.compile(r"[\\|\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _ESCAPE: Final = re.compile(r"\\(u[0-9a-f]{4}|.?)", re.DOTALL)
 _EQUALS: Final = r"\e"
@@ -79,7 +79,9 @@ def parse(source: str) -> Trace:
     whole = source.split("\n")
     tags = tuple(parse_lines(whole[:-1]))
     if whole[-1]:
-        _Line("<trace>", len(whole), whole[-1]).refuse("the text was cut in this line")
+        _Line("<trace>", len(whole), whole[-1]).refuse(
+            "the text is truncated in this line"
+        )
     return Trace(tags)
 
 
@@ -110,16 +112,16 @@ def parse_lines(
                 yield TagRecord(tag, tuple(reactions), tuple(events))
             later = line.tag(content)
             if tag is not None and later <= tag:
-                line.refuse(f"tag {later} comes after {tag}")
+                line.refuse(f"tags must ascend, got {later} after {tag}")
             tag, reactions, events = later, [], []
         else:
-            line.refuse("no such line belongs here in a trace")
+            line.refuse("unexpected line in a trace")
     if tag is not None:
         yield TagRecord(tag, tuple(reactions), tuple(events))
 
 
 class _Line:
-    """One line to be read, and where it stands."""
+    """One line to be parsed, and its position."""
 
     def __init__(self, file: str, number: int, content: str) -> None:
         self._file = file
@@ -127,7 +129,7 @@ class _Line:
         self._content = content
 
     def refuse(self, what: str) -> NoReturn:
-        remedy = "A trace is changed by running again, not by editing."
+        remedy = "Run the program again; traces are not meant to be edited."
         where = Position(self._file, self._number)
         what = f"{what}: {self._content!r}"
         raise TraceError(what, where, remedy)
@@ -147,7 +149,7 @@ class _Line:
             elif kind == "mode":
                 modes.append(self._unescape(rest))
             elif field != _MISSED:
-                self.refuse(f"{field!r} is nothing a reaction does")
+                self.refuse(f"{field!r} is not a field of a reaction")
         missed = _MISSED in fields
         read = ReactionRecord(
             self._unescape(name), missed, tuple(sets), tuple(events), tuple(modes)
@@ -159,9 +161,9 @@ class _Line:
         return self._canonical(read, _event_field(read))
 
     def _canonical(self, read: _T, written: str) -> _T:
-        """Return ``read`` if it is written just like this line."""
+        """Return ``read`` if its canonical text is this line."""
         if f"  {written}" != self._content:
-            self.refuse("not the canonical way to write this line")
+            self.refuse("the line is not canonical")
         return read
 
     def _event(self, rest: str) -> Event:

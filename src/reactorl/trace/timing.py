@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long a run's reactions took, by the clock on the wall.
+"""Measured times of a run's reactions, by the wall clock.
 
-Kept beside a trace and never part of it: two runs that are the same take different
+They are kept beside a trace and are never part of it: two equal runs take different
 times. Sums are of the whole run; single invocations and tags are the last ones only, so
 that memory is bounded however long a run is. All times are nanoseconds; those of
 invocations and tags count from the beginning of the first tag.
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """What a program says about the order of its reactions; indices are their ids."""
+    """The order of a program's reactions; indices are their ids."""
 
     reactions: tuple[str, ...]
     """Full names."""
@@ -45,12 +45,12 @@ class WorkerTiming(NamedTuple):
 
 
 class TagTiming(NamedTuple):
-    """One tag: when it began and ended on the wall, and how late it began."""
+    """One tag: when it began and ended by the wall clock, and its lag."""
 
     tag: Tag
     begin: int
     end: int
-    lag: int  # 0 in a fast run, which does not look at the clock
+    lag: int  # 0 in a fast run, which does not wait for the clock
 
 
 class Invocation(NamedTuple):

@@ -32,7 +32,7 @@ def parse_structure(text: str) -> Structure:
     """Return what ``structure_json`` wrote.
 
     Raises:
-        ValueError: It is something else.
+        ValueError: The text has another format.
     """
     found = _fields(text, "reactions", "levels", "after")
     names = tuple(str(name) for name in found["reactions"])
@@ -42,7 +42,7 @@ def parse_structure(text: str) -> Structure:
     if not len(names) == len(levels) == len(after) or any(
         other not in known for row in after for other in row
     ):
-        msg = "the reactions and their order do not fit together"
+        msg = "the reactions do not match their order"
         raise ValueError(msg)
     return Structure(names, levels, after)
 
@@ -74,7 +74,7 @@ def parse_timing(text: str, structure: Structure) -> Timing:
     """Return what ``timing_json`` wrote.
 
     Raises:
-        ValueError: It is something else.
+        ValueError: The text has another format.
     """
     found = _fields(
         text,
@@ -114,7 +114,7 @@ def parse_timing(text: str, structure: Structure) -> Timing:
 def _fields(text: str, *names: str) -> dict[str, Any]:
     found = json.loads(text)
     if not isinstance(found, dict) or any(name not in found for name in names):
-        msg = f"not all of {', '.join(names)} are there"
+        msg = f"fields must be {', '.join(names)}"
         raise ValueError(msg)
     return found
 
@@ -125,13 +125,15 @@ def _ints(row: Any, count: int | None = None) -> tuple[int, ...]:  # noqa: ANN40
         or any(type(number) is not int for number in row)
         or (count is not None and len(row) != count)
     ):
-        msg = f"{row!r} are not {'' if count is None else f'{count} '}whole numbers"
+        msg = (
+            f"expected {'' if count is None else f'{count} '}whole numbers, got {row!r}"
+        )
         raise ValueError(msg)
     return tuple(row)
 
 
 def _index(number: int, table: list[Any] | tuple[Any, ...]) -> int:
     if not 0 <= number < len(table):
-        msg = f"{number} is none of {len(table)}"
+        msg = f"index must be below {len(table)}, got {number}"
         raise ValueError(msg)
     return number

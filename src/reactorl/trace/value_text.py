@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Values as text that is the same in every run of the same program.
 
-Neither the hash seed, nor addresses, nor the order of a set leave a mark. Without
+The text does not depend on the hash seed, addresses, or the order of sets. Without
 ``deep`` only plain scalars are spelled out, which is cheap enough for every run; with
-``deep`` arrays, containers and picklable objects are told apart too.
+``deep`` arrays, containers and picklable objects are distinguished as well.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 LONGEST: Final = 64
-"""Longer strings, bytes and containers are cut and told apart by a digest."""
+"""Longer strings, bytes and containers are cut and distinguished by a digest."""
 
 DEEPEST: Final = 8
-"""Containers nested deeper than this are told apart by a digest of their pickle."""
+"""Containers nested deeper than this are distinguished by a digest of their pickle."""
 
 _LONGEST_INT: Final = 4096  # bits; far below the limit of int to str conversion
 _PICKLE_PROTOCOL: Final = 4  # one for all Pythons, so that digests agree
@@ -152,7 +152,7 @@ def _array_text(value: object, *, above: tuple[int, ...]) -> str | None:
             return None
         try:
             array = numpy.asarray(value)
-        except Exception:  # foreign code; the pickle may still do
+        except Exception:  # foreign code; pickling may still work
             return None
     if array.dtype.hasobject or array.dtype.names is not None:
         # Bytes would be addresses, or hold padding.
@@ -163,14 +163,14 @@ def _array_text(value: object, *, above: tuple[int, ...]) -> str | None:
 
 
 class _StablePickler(pickle.Pickler):
-    """Pickles without traces of identity: no memo, sets and arrays as their text."""
+    """Pickles independently of identity: no memo, sets and arrays as their text."""
 
     def __init__(self, file: io.BytesIO) -> None:
         super().__init__(file, protocol=_PICKLE_PROTOCOL)
         self.fast = True  # no memo: sharing of equal objects must not show
 
     def persistent_id(self, obj: object) -> str | None:
-        """Stand in for what does not pickle to the same bytes every time."""
+        """Replace objects that do not pickle to the same bytes every time."""
         if type(obj) is set or type(obj) is frozenset:
             return _container_text(obj, above=(id(obj),))
         return _array_text(obj, above=())

@@ -65,7 +65,7 @@ def test_first_difference_is_shown_with_both_values(capsys: Capture) -> None:
     assert status == 1
     first, *rest = out.splitlines()
     assert first == (
-        "the runs part at tag (2000000, 0), in main.c.reaction_1: "
+        "the runs diverge at tag (2000000, 0), in main.c.reaction_1: "
         "A set main.c.y to 3, B to 'x'"
     )
     assert rest[:2] == ["  A: a", "  B: b"]
@@ -88,7 +88,7 @@ def test_run_that_ended_earlier_is_shown(capsys: Capture) -> None:
     status, out, _ = said(capsys, "a", "b")
 
     assert status == 1
-    assert "B ended at (2000000, 0), A went on" in out
+    assert "B ended at (2000000, 0), A continued" in out
 
 
 @pytest.mark.parametrize("name", ["none", "text", "cut"])
@@ -150,7 +150,7 @@ def test_training_runs_with_equal_metrics_are_identical(capsys: Capture) -> None
     status, out, _ = said(capsys, "a", "b")
 
     assert status == 0
-    assert out == "the trainings are the same: numbers and checkpoints\n"
+    assert out == "the runs are identical: metrics and checkpoints\n"
 
 
 @needs_training
@@ -162,11 +162,11 @@ def test_first_different_metric_is_shown(capsys: Capture) -> None:
 
     assert status == 1
     assert out.splitlines() == [
-        "the trainings part at step 200: losses/loss is 0.25 in A, 0.125 in B",
+        "the runs diverge at step 200: losses/loss is 0.25 in A, 0.125 in B",
         "  A: a",
         "  B: b",
         "  A has rate 0.1, B has 0.2.",
-        "  Train both with --trace to learn the tag, the reaction and the port.",
+        "  Train both with --trace to find the tag, the reaction and the port.",
     ]
 
 
@@ -178,7 +178,8 @@ def test_training_run_that_ended_earlier_is_shown(capsys: Capture) -> None:
     status, out, _ = said(capsys, "a", "b")
 
     assert status == 1
-    assert "part after step 100: A has no more numbers, B goes on with step 200" in out
+    assert "diverge after step 100: A has no more metrics" in out
+    assert "B continues with step 200" in out
 
 
 @needs_training
@@ -202,13 +203,13 @@ def test_directory_that_is_not_a_run_is_refused(capsys: Capture) -> None:
     status, _, err = said(capsys, "a", "b")
 
     assert status == 2
-    assert "b: this is no run" in err
+    assert "b: there is no run" in err
 
 
 def test_nested_arrays_are_compared() -> None:
     np = pytest.importorskip("numpy")
     pytest.importorskip("gymnasium")
-    from reactorl.cli.support.run_diff import _different
+    from reactorl.rl.runs.compare import _different
 
     def parts(a: object, b: object) -> list[str]:
         return [f"{'.'.join(path)} {words}" for path, words in _different(a, b, ())]

@@ -126,12 +126,15 @@ def test_causality_loop_in_lf_is_drawn(here: Path, capsys: Capture) -> None:
 
 def test_program_of_a_training_run(here: Path, capsys: Capture) -> None:
     pytest.importorskip("jax")
-    from reactorl.rl.algorithms.registry import settings_of
-    from reactorl.rl.runs.directory import RunDirectory
+    from reactorl.rl import DQN, RunDirectory
+    from reactorl.rl.runs.config import settings_of
 
-    settings = settings_of("dqn")()
     run = RunDirectory.create(
-        here / "runs", algorithm="dqn", settings=settings, command=["reactorl"]
+        None,
+        runs=here / "runs",
+        algorithm="dqn",
+        settings=settings_of(DQN().task()),
+        command=["reactorl"],
     )
 
     assert main(["graph", str(run.path)]) == 0

@@ -16,10 +16,9 @@ import numpy as np
 import pytest
 
 from reactorl.cli.main import main
-from reactorl.rl.algorithms.ippo import IPPORun
-from reactorl.rl.algorithms.registry import settings_of
-from reactorl.rl.checkpoint.file import read_checkpoint
-from reactorl.rl.runs.metrics import numbers
+from reactorl.rl import read_checkpoint
+from reactorl.rl.flow.multi_agent import MultiAgentRun
+from reactorl.rl.runs.metrics import read_metrics
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,7 +54,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def rows(run: Path) -> list[tuple[int, str, float]]:
     """All numbers of a run but how fast it was."""
-    found = numbers(run / "metrics.csv")
+    found = read_metrics(run / "metrics.csv")
     return [(step, key, v) for step, _, key, v in found if key != "charts/SPS"]
 
 
@@ -187,44 +186,21 @@ def test_help_explains_every_flag(capsys: Capture) -> None:
         "--resume", "--eval-every",
     ):  # fmt: skip
         assert flag in shown
-    assert "a module that has parallel_env" in " ".join(shown.split())
+    assert "parallel_env" in shown
     assert "--rollouts" not in shown  # every environment is a reactor
     assert "--lag" not in shown  # agents learn as soon as they can
 
 
-def test_settings_that_it_shares_with_ppo_mean_the_same() -> None:
-    flags = {"clip_coef": 0.3, "hidden": (5,), "gae_lambda": 0.5, "norm_obs": True}
-    for name in ("ppo", "ippo"):
-        settings: Any = settings_of(name)
-        algorithm: Any = settings(**flags).algorithm()
-        assert {key: getattr(algorithm, key) for key in flags} == flags
-
-
-# -- the same bits --------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "flags", [["--workers=2"], ["--workers=4", "--trace"], ["--workers=1", "--trace"]]
-)
-def test_any_number_of_workers_gives_the_same_bits(
-    flags: list[str], run: Path, tmp_path: Path
-) -> None:
-    assert train(tmp_path, *flags) == 0
-
-    assert learned(only(tmp_path)) == learned(run)
-    assert rows(only(tmp_path)) == rows(run)
-
-
 def stop_after(rounds: int, patch: pytest.MonkeyPatch, number: int) -> None:
     """Let a signal arrive before a round."""
-    step = IPPORun.step
+    step = MultiAgentRun.step
 
-    def stepped(self: IPPORun) -> Any:
+    def stepped(self: MultiAgentRun) -> Any:
         if self.done + 1 == rounds:
             os.kill(os.getpid(), number)
         return step(self)
 
-    patch.setattr(IPPORun, "step", stepped)
+    patch.setattr(MultiAgentRun, "step", stepped)
 
 
 @pytest.mark.parametrize(
@@ -276,7 +252,7 @@ def test_particles_go_on_with_the_same_bits(
 def test_going_on_with_other_settings_is_refused(run: Path, capsys: Capture) -> None:
     assert main(["train", "ippo", "--resume", str(run), "--gamma", "0.5"]) == 2
     said = capsys.readouterr().err
-    assert "the checkpoint is of another flow: algorithm.gamma is 0.5 here" in said
+    assert "the checkpoint is of another task: algorithm.gamma is 0.5 here" in said
     assert main(["train", "ppo", "--resume", str(run)]) == 2
     assert "this is a run of ippo, not of ppo" in capsys.readouterr().err
 
@@ -297,7 +273,7 @@ def test_going_on_with_other_settings_is_refused(run: Path, capsys: Capture) -> 
             "there is no environment 'meting' in tests.rl\n  help: It has: meeting,",
         ),
         ("tests.rl.trained", "module 'tests.rl.trained' has no parallel_env\n"),
-        ("CartPole-v1", "'CartPole-v1' is no name of a module\n"),
+        ("CartPole-v1", "'CartPole-v1' is not the name of a module\n"),
         (
             "tests.rl.meeting:none",
             "'tests.rl.meeting' has no 'none' that can be called",
@@ -308,10 +284,10 @@ def test_going_on_with_other_settings_is_refused(run: Path, capsys: Capture) -> 
         ),
         (
             "tests.rl.meeting:Switches",
-            "agent 'left': PPO chooses actions from Discrete or Box spaces, not from "
+            "agent 'left': action space must be Discrete or Box for IPPO, got "
             "MultiBinary(2)\n",
         ),
-        ("tests.rl.meeting:Wordy", "observations of Text(1, 8"),
+        ("tests.rl.meeting:Wordy", "observation space must be numeric, got Text(1, 8"),
     ],
 )
 def test_environments_that_cannot_be_trained_on_are_said_in_one_message(
@@ -365,10 +341,13 @@ def test_an_environment_may_be_in_the_current_directory(
 @pytest.mark.parametrize(
     ("flag", "match"),
     [
-        ("--num-envs=0", "--num-envs is 0\n  help: It is 1 or more."),
-        ("--num-steps=0", "--num-steps is 0\n  help: It is 1 or more."),
-        ("--num-minibatches=99", "agent 'left': a round has 30 steps, and PPO splits"),
-        ("--workers=0", "--workers is 0\n  help: It is 1 or more."),
+        ("--num-envs=0", "num_envs must be at least 1, got 0"),
+        ("--num-steps=0", "num_steps must be at least 1, got 0"),
+        (
+            "--num-minibatches=99",
+            "must be at most num_envs * num_steps = 30",
+        ),
+        ("--workers=0", "workers must be from 1 to 1024, got 0"),
     ],
 )
 def test_settings_that_do_not_fit_are_said_in_one_message(
@@ -475,7 +454,9 @@ def test_trainings_are_compared_by_their_traces(
     assert "and traces" in capsys.readouterr().out
     assert main(["diff", paths[0], paths[2]]) == 1
     said = capsys.readouterr().out
-    assert re.match(r"the runs part at tag \(10000000, 0\), in main\.pupil\[0\]", said)
+    assert re.match(
+        r"the runs diverge at tag \(10000000, 0\), in main\.pupil\[0\]", said
+    )
 
 
 # -- learning -------------------------------------------------------------------------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trainings keep traces and times, which tell where two of them part."""
+"""Traces and times of training runs, and where two runs diverge."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def train(runs: Path, name: str, *flags: str) -> None:
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return where three trainings are; the third has another setting."""
+    """Return a directory with three runs; the third has another setting."""
     runs = tmp_path_factory.mktemp("runs")
     train(runs, "one", "--trace", "--timing", "--workers=1")
     train(runs, "same", "--trace", "--workers=2")
@@ -44,7 +44,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def runs(trained: Path, tmp_path: Path) -> Path:
-    """Return a place of one's own with the same trainings."""
+    """Return a copy of that directory."""
     return shutil.copytree(trained, tmp_path / "runs")
 
 
@@ -55,12 +55,12 @@ def diff(runs: Path, a: str, b: str) -> int:
 def test_trainings_are_compared_by_their_traces(runs: Path, capsys: Capture) -> None:
     assert diff(runs, "one", "same") == 0
     assert capsys.readouterr().out == (
-        "the trainings are the same: numbers and checkpoints, and traces\n"
+        "the runs are identical: metrics and checkpoints, and traces\n"
     )
 
     assert diff(runs, "one", "other") == 1
     said = capsys.readouterr().out
-    where = r"the runs part at tag \(\d000000, 0\), in main\.learner\.learn: "
+    where = r"the runs diverge at tag \(\d000000, 0\), in main\.learner\.learn: "
     assert re.match(where + r"A set main\.learner\.\w+ to .*, B to ", said)
 
 

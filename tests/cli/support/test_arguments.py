@@ -13,9 +13,11 @@ import pytest
 
 pytest.importorskip("cyclopts")
 
-from reactorl.cli.commands.train import GROUPS, Options
-from reactorl.cli.support.arguments import FlagError, Flags, documented
-from reactorl.rl.algorithms.registry import ALGORITHMS, settings_of
+from reactorl._util.dataclass_fields import field_docs
+from reactorl.cli.commands.train import GROUPS, flags_of
+from reactorl.cli.support.arguments import FlagError, Flags
+from reactorl.rl import TrainerOptions
+from reactorl.rl.algorithms.registry import ALGORITHMS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +130,7 @@ def test_wrong_arguments_are_explained(args: list[str], what: str, help: str) ->
 
 
 def test_docstrings_of_fields_are_the_help() -> None:
-    assert documented(Config) == {
+    assert field_docs(Config) == {
         "seed": "Seed of all random numbers.",
         "learning_rate": "Adam learning rate.",
         "hidden": "Hidden layer sizes.",
@@ -187,15 +189,14 @@ def test_flags_can_be_added_to_a_parser() -> None:
 
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_every_flag_of_an_algorithm_is_documented(name: str) -> None:
-    settings = settings_of(name)
-    explained = documented(settings) | documented(Options)
-
-    names = [field.name for field in (*fields(settings), *fields(Options))]
-    assert [name for name in names if not explained.get(name)] == []
+    for one in flags_of(name).defaults:
+        explained = field_docs(type(one))
+        names = [field.name for field in fields(one)]
+        assert [name for name in names if not explained.get(name)] == []
 
 
 def test_every_field_in_the_groups_of_train_is_in_one_group_only() -> None:
     listed = [name for names in GROUPS.values() for name in names]
 
     assert len(listed) == len(set(listed))
-    assert {f.name for f in fields(Options)} <= {*listed}
+    assert {f.name for f in fields(TrainerOptions)} <= {*listed}

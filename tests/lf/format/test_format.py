@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Formatting changes the looks of a program and nothing else."""
+"""Formatting changes only whitespace and tokens without meaning."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def formatted(text: str) -> str:
 
 
 def comments(text: str) -> Counter[str]:
-    """Return how often each comment occurs, whatever blanks its lines have."""
+    """Return how often each comment occurs, ignoring whitespace in its lines."""
     found = read(text)[0].comments
     return Counter(" ".join(c.text.split()) for c in found)
 
@@ -79,7 +79,7 @@ def _words(text: str) -> list[Span]:
 
 
 def _spans(node: syntax.Node) -> Iterator[Span]:
-    """Yield where texts stand that formatting has to leave as they are."""
+    """Yield the spans of texts that formatting must not change."""
     if isinstance(node, syntax.Code | syntax.String | syntax.Type | syntax.Comment):
         yield node.span
     for field in dataclasses.fields(node):
@@ -90,7 +90,7 @@ def _spans(node: syntax.Node) -> Iterator[Span]:
 
 
 def _between(text: str) -> str:
-    """Return a text with an x for everything that may have blanks inside."""
+    """Return a text with an x for everything that may contain whitespace."""
     parts, at = [], 0
     for span in sorted(_spans(read(text)[0]), key=lambda span: span.start):
         if span.start >= at:
@@ -101,7 +101,7 @@ def _between(text: str) -> str:
 
 @st.composite
 def untidy(draw: st.DrawFn) -> str:
-    """Return a program with blanks and comments in odd places."""
+    """Return a program with whitespace and comments between any tokens."""
     text = to_text(draw(trees.files))
     parts, at = [], 0
     for word in _words(text):

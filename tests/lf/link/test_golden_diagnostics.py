@@ -78,21 +78,21 @@ def test_every_golden_text_has_a_program() -> None:
 
 
 def test_every_message_occurs_in_a_golden_text() -> None:
-    said = "".join(p.read_text() for p in GOLDEN.rglob("*.txt"))
+    output = "".join(p.read_text() for p in GOLDEN.rglob("*.txt"))
 
     missing = [
         f"{file.name}: {message}"
         for file in FILES
         for message in messages(file)
-        if message not in FOUND_ELSEWHERE and not occurs(message, said)
+        if message not in FOUND_ELSEWHERE and not occurs(message, output)
     ]
 
     assert not missing
 
 
-def occurs(message: str, said: str) -> bool:
+def occurs(message: str, output: str) -> bool:
     pattern = ".+".join(re.escape(part) for part in message.split("{}"))
-    return re.search(rf"(error|warning): {pattern}", said) is not None
+    return re.search(rf"(error|warning): {pattern}", output) is not None
 
 
 def messages(file: Path) -> Iterator[str]:

@@ -283,25 +283,25 @@ def debugged(*args: str, commands: str, code: str = STOPPED) -> str:
 
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_breakpoint_call_stops_in_the_source(here: Path, workers: str) -> None:
-    said = debugged(
+    output = debugged(
         *["-m", "reactorl", "run", "-f", "-o", "0", "-w", workers, "Stops.lf"],
         commands="where\np self.count, 'is here'\nlist 5, 8\nc\n",
     )
 
-    stops = [line for line in said.splitlines() if line.lstrip().startswith("> ")]
+    stops = [line for line in output.splitlines() if line.lstrip().startswith("> ")]
     # Since 3.13 breakpoint() stops at its own line, before that at the next one.
     line = 7 if sys.version_info >= (3, 13) else 8
     assert stops[0] == f"> {here / 'Stops.lf'}({line})reaction_1()"
-    assert "(42, 'is here')" in said
-    assert "  5  \t  reaction(t) {=" in said
-    assert f"  {line}  ->\t" in said
+    assert "(42, 'is here')" in output
+    assert "  5  \t  reaction(t) {=" in output
+    assert f"  {line}  ->\t" in output
 
 
 def test_quitting_the_debugger_ends_the_run() -> None:
-    said = debugged("-m", "reactorl", "run", "Stops.lf", commands="q\ny\n")
+    output = debugged("-m", "reactorl", "run", "Stops.lf", commands="q\ny\n")
 
-    assert "(Pdb) " in said
-    assert "Traceback" not in said
+    assert "(Pdb) " in output
+    assert "Traceback" not in output
 
 
 def test_line_breakpoint_stops_in_the_source(here: Path) -> None:
@@ -316,7 +316,7 @@ def test_line_breakpoint_stops_in_the_source(here: Path) -> None:
             self.set_continue()
 
     debugger = Debugger()
-    assert debugger.set_break("Stops.lf", 8) is None  # otherwise it says what is wrong
+    assert debugger.set_break("Stops.lf", 8) is None  # otherwise an error message
 
     status = debugger.runcall(main, ["run", "-f", "-o", "1 s", "-w", "1", "Stops.lf"])
 

@@ -27,7 +27,7 @@ def block_of(text: str) -> Code:
         ("\n    a\n      b\n\n    c\n  ", "a\n  b\n\nc"),
         ("\r\n  a\r\n  b\r\n", "a\nb"),
         ("\n\ta\n\t\tb\n", "a\n\tb"),
-        # A string that stands further left keeps its text.
+        # A string that is indented less than the code keeps its text.
         ('\n    s = """\n  x"""\n    t\n', '  s = """\nx"""\n  t'),
         # A line beside the opening mark has no indentation to compare with.
         (" a\n      b\n      c\n", "a\nb\nc"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Short calls go one way, long ones another, as they have been lately."""
+"""Dispatch by duration follows the duration of recent calls."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Large batches are given away, and used again only when nobody has them any more."""
+"""Large batches are lent, and their buffers reused when no array shows them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_batch_that_is_gone_is_written_again(placement: Placement) -> None:
 
 
 @PLACEMENTS
-def test_whoever_keeps_the_batch_before_needs_two(placement: Placement) -> None:
+def test_keeping_one_batch_uses_two_buffers(placement: Placement) -> None:
     with closing(vector(placement=placement)) as envs:
         before, _ = envs.reset(seed=1)
         places = set()
@@ -86,7 +86,7 @@ HOLDERS: dict[str, Callable[[Any], Any]] = {
 
 @PLACEMENTS
 @pytest.mark.parametrize("name", HOLDERS)
-def test_a_part_keeps_the_batch(name: str, placement: Placement) -> None:
+def test_view_keeps_its_buffer_lent(name: str, placement: Placement) -> None:
     with closing(vector(placement=placement)) as envs:
         envs.reset(seed=1)
         batch = envs.step(ACTIONS)[0]
@@ -103,7 +103,7 @@ def test_a_part_keeps_the_batch(name: str, placement: Placement) -> None:
 
 
 @PLACEMENTS
-def test_what_is_done_to_a_batch_is_done_to_it_alone(placement: Placement) -> None:
+def test_writing_to_a_batch_does_not_change_others(placement: Placement) -> None:
     theirs = SyncVectorEnv(toys(COUNT, FRAMES))
     theirs.reset(seed=1)
     with closing(vector(placement=placement)) as envs:
@@ -116,7 +116,7 @@ def test_what_is_done_to_a_batch_is_done_to_it_alone(placement: Placement) -> No
 
 
 @PLACEMENTS
-def test_who_is_not_reset_shows_what_it_saw_and_not_what_was_made_of_it(
+def test_reset_mask_keeps_observation_of_unmasked_envs(
     placement: Placement,
 ) -> None:
     theirs = SyncVectorEnv(toys(COUNT, FRAMES))
@@ -136,7 +136,7 @@ def test_who_is_not_reset_shows_what_it_saw_and_not_what_was_made_of_it(
             assert_same(again, wanted, f"reset {turn}")
 
 
-def test_who_was_never_reset_has_seen_nothing() -> None:
+def test_reset_mask_before_the_first_reset_gives_zeros() -> None:
     mask = np.array([True, False, True, False, False])
     with closing(vector()) as envs:
         ours = envs.reset(seed=1, options={"reset_mask": mask.copy()})[0]
@@ -147,7 +147,7 @@ def test_who_was_never_reset_has_seen_nothing() -> None:
 @pytest.mark.parametrize(
     "options", [{"copy": False}, {"restart": "reset"}, {"batch_size": 3}]
 )
-def test_who_may_need_the_last_observations_gives_none_away(
+def test_buffers_are_not_lent_with_restarts(
     options: dict[str, Any],
 ) -> None:
     with closing(vector(**options)) as envs:
@@ -175,7 +175,7 @@ def test_a_batch_comes_back_from_any_thread() -> None:
     assert lending.free() == 1
 
 
-def test_a_batch_is_lent_once_while_another_thread_gives_back() -> None:
+def test_buffer_is_lent_once_while_another_thread_releases() -> None:
     lending = BufferPool([np.zeros(1) for _ in range(3)])
     dropped: list[Any] = []
     done = threading.Event()

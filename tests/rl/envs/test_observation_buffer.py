@@ -1,4 +1,5 @@
-"""Observations land where, and as, ``gymnasium.vector.utils.concatenate`` puts them."""
+# SPDX-License-Identifier: Apache-2.0
+"""Observation buffers equal ``gymnasium.vector.utils.concatenate``."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ NUMBERS = (
 
 @pytest.mark.parametrize("dtype", [np.int64, np.int32])
 @pytest.mark.parametrize("number", NUMBERS, ids=repr)
-def test_a_whole_number_is_what_stacking_makes_of_it(dtype: Any, number: Any) -> None:
+def test_integer_equals_stacked_integer(dtype: Any, number: Any) -> None:
     space = spaces.Discrete(2, dtype=dtype)
     slots = make_slots(space, 3)
     out = create_empty_array(space, n=3, fn=np.zeros)
@@ -46,7 +47,7 @@ def test_a_whole_number_is_what_stacking_makes_of_it(dtype: Any, number: Any) ->
 
 
 @pytest.mark.parametrize("wrong", [2**64, 1.5, "one", None, [1], (1, 2)], ids=repr)
-def test_what_is_no_whole_number_is_refused(wrong: Any) -> None:
+def test_non_integers_are_refused(wrong: Any) -> None:
     slots = make_slots(spaces.Discrete(2), 2)
     put = slots.writer(1)
     put(1)

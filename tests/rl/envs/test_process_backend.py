@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Environments in processes: what is left when one is killed, and at the end."""
+"""Worker processes: killed ones, restarts, and what remains at the end."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def pids(envs: VectorEnv) -> list[int]:
 # -- killed ----------------------------------------------------------------------------
 
 
-def test_a_killed_process_is_told_with_the_environments_it_held() -> None:
+def test_killed_process_is_reported_with_its_environments() -> None:
     envs = VectorEnv(toys(5, longest=99), placement="process", workers=2)
     envs.reset(seed=1)
     envs.set_attr("length", 99)
@@ -64,7 +64,7 @@ def test_a_killed_process_is_told_with_the_environments_it_held() -> None:
     assert gone([first, second])
 
 
-def test_who_was_at_work_is_told() -> None:
+def test_failure_names_the_env_that_was_running() -> None:
     makers = [Trouble, partial(Trouble, "kill", 2, longest=99), Trouble]
     envs = VectorEnv(makers, placement="process", workers=1)
     envs.reset(seed=1)
@@ -184,7 +184,7 @@ def test_lives_after_a_loss_are_those_after_any_failure() -> None:
     failing.close()
 
 
-def test_an_environment_that_always_kills_its_process_is_given_up() -> None:
+def test_env_that_always_kills_its_process_fails_after_some_attempts() -> None:
     makers = [Trouble, SuicidalReset]
     envs = VectorEnv(makers, placement="process", workers=1, restart="recreate")
 
@@ -425,7 +425,7 @@ for cell in {cells!r}.split("FACTOR = 3"):
     assert found.stdout == OUTPUT
 
 
-def test_functions_that_cannot_be_sent_are_told_with_a_remedy() -> None:
+def test_unpicklable_env_fns_are_refused_with_a_remedy() -> None:
     lock = threading.Lock()
 
     def locked() -> Toy:
@@ -441,7 +441,7 @@ def test_functions_that_cannot_be_sent_are_told_with_a_remedy() -> None:
     envs.close()
 
 
-def test_functions_that_do_not_arrive_are_told_with_a_remedy() -> None:
+def test_env_fns_that_cannot_be_loaded_are_refused_with_a_remedy() -> None:
     with pytest.raises(EnvError, match="cannot be loaded in another process") as raised:
         VectorEnv([Toy, Stranger()], placement="process", workers=2)
 
@@ -464,7 +464,7 @@ def _fail() -> None:
     raise ModuleNotFoundError(msg)
 
 
-def test_a_registry_with_what_cannot_be_sent_is_no_obstacle() -> None:
+def test_unpicklable_registry_entries_are_skipped() -> None:
     import gymnasium as gym
 
     lock = threading.Lock()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An episode ends once, also if its environment is lost while it waits for a reset."""
+"""An episode ends once, also if its environment is lost before a reset."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def whose(info: dict[str, Any]) -> list[int]:
 @pytest.mark.parametrize("restart", ["reset", "recreate"])
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(("placement", "kind"), KINDS)
-def test_a_reset_that_fails_after_an_end_is_told_but_ends_nothing(
+def test_failed_reset_after_an_end_does_not_end_the_episode_again(
     placement: Any, kind: str, mode: AutoresetMode, restart: Any
 ) -> None:
     envs = VectorEnv(
@@ -100,7 +100,7 @@ def test_the_same_restart_is_logged_in_threads_and_in_processes(kind: str) -> No
 
 
 @pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.DISABLED])
-def test_who_waits_in_a_process_that_is_killed_is_reset_and_others_are_cut_off(
+def test_killed_process_resets_ended_envs_and_truncates_others(
     mode: AutoresetMode,
 ) -> None:
     envs = VectorEnv(
@@ -134,7 +134,7 @@ def test_who_waits_in_a_process_that_is_killed_is_reset_and_others_are_cut_off(
     assert gone([before])
 
 
-def test_who_waits_and_is_not_reset_when_its_process_is_killed_is_told_later() -> None:
+def test_killed_process_is_reported_by_the_next_reset_of_an_ended_env() -> None:
     envs = VectorEnv([Weary] * 2, placement="process", workers=1, restart="recreate")
     envs.reset(seed=1)
     envs.step(NOTHING)
@@ -171,7 +171,7 @@ def test_stepping_on_after_an_end_is_refused_after_a_loss_as_before_it() -> None
     envs.close()
 
 
-def test_in_a_pool_who_waits_is_reset_too() -> None:
+def test_async_vector_resets_ended_envs_of_a_killed_process() -> None:
     envs = VectorEnv(
         [Weary, partial(Weary, "kill")],
         batch_size=2,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What most steps return lands as NumPy would put it; anything else is left alone."""
+"""The native writer equals NumPy for usual results, and leaves others alone."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ UNUSUAL: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("result", UNUSUAL.values(), ids=UNUSUAL.keys())
-def test_what_is_unusual_is_left_alone(result: Any) -> None:
+def test_unusual_results_are_left_to_python(result: Any) -> None:
     field = box()
     before = field.everything()
 
@@ -134,7 +134,7 @@ def test_what_is_unusual_is_left_alone(result: Any) -> None:
     ],
     ids=repr,
 )
-def test_a_tuple_lands_as_a_whole_or_not_at_all(observation: Any) -> None:
+def test_tuple_is_written_completely_or_not_at_all(observation: Any) -> None:
     field = cards()
     before = field.everything()
 

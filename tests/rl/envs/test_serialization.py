@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values of the main module reach environments in other processes, and come back."""
+"""Values of the main module can be sent to worker processes and back."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Most steps are done without Python code of ours; what is left is told as it was."""
+"""The native stepper does usual steps, and hands over the others unchanged."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_after_the_end_a_step_is_a_reset_if_it_may_be() -> None:
 
 
 @pytest.mark.parametrize(("plain", "ended"), [(True, True), (False, False)])
-def test_what_is_not_its_own_to_do_is_not_begun(*, plain: bool, ended: bool) -> None:
+def test_step_is_not_begun_if_it_is_left_to_python(*, plain: bool, ended: bool) -> None:
     env = Scripted(GOES_ON)
     mine = stepper(env, Place(), plain=plain, resets=False)
     mine.ended = ended
@@ -112,7 +112,7 @@ def test_what_is_not_its_own_to_do_is_not_begun(*, plain: bool, ended: bool) -> 
     "result", [None, (GOOD, 1.0, False, False, {"lives": 3}), (GOOD, 1), "nonsense"]
 )
 @pytest.mark.parametrize("is_reset", [False, True])
-def test_what_does_not_land_is_handed_over(result: Any, *, is_reset: bool) -> None:
+def test_unwritable_result_is_handed_over(result: Any, *, is_reset: bool) -> None:
     mine = stepper(Scripted(result, first=result), place := Place())
     mine.ended = is_reset
     before = place.seen()
@@ -154,7 +154,7 @@ def test_a_failure_is_handed_over_with_its_traceback(
 
 
 @pytest.mark.parametrize("is_reset", [False, True])
-def test_an_interrupt_is_nobodys_failure(*, is_reset: bool) -> None:
+def test_interrupt_is_not_a_failure_of_the_env(*, is_reset: bool) -> None:
     mine = stepper(Scripted(KeyboardInterrupt(), first=KeyboardInterrupt()), Place())
     mine.ended = is_reset
 
@@ -162,7 +162,7 @@ def test_an_interrupt_is_nobodys_failure(*, is_reset: bool) -> None:
         mine.step(0)
 
 
-def test_a_crew_stops_at_the_first_that_leaves_something_and_goes_on_after_it() -> None:
+def test_group_stops_at_the_first_unfinished_step_and_continues_after_it() -> None:
     scripts = [Scripted(GOES_ON), Scripted("odd"), Scripted(GOES_ON), Scripted(ENDS)]
     crew = StepperGroup(
         [stepper(env, Place(), index=i) for i, env in enumerate(scripts)]
@@ -202,7 +202,7 @@ def test_a_crew_has_steppers_only() -> None:
         StepperGroup(["no stepper"])  # type: ignore[list-item]
 
 
-def test_an_environment_that_knows_who_steps_it_is_collected() -> None:
+def test_env_in_a_reference_cycle_is_collected() -> None:
     env = Scripted("odd", ValueError("it broke"))
     mine = stepper(env, Place())
     crew = StepperGroup([mine])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each environment has a home worker, which makes it and closes it."""
+"""Each environment has a home worker, which makes and closes it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Python code that hangs is broken off, also if it would rather not be."""
+"""Python code that exceeds its timeout is interrupted, even if it resists."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def watch() -> Iterator[HangWatch]:
 
 @pytest.mark.parametrize("hang", STUBBORN)
 @pytest.mark.parametrize("where", ["here", "in a thread"])
-def test_what_hangs_is_broken_off_and_nothing_comes_later(
+def test_hanging_code_is_interrupted_once(
     hang: Callable[[float], None], where: str, watch: HangWatch
 ) -> None:
     guard = watch.guard()
@@ -132,7 +132,7 @@ def test_what_hangs_is_broken_off_and_nothing_comes_later(
     assert caught == []
 
 
-def test_many_short_times_are_broken_off_wherever_they_end() -> None:
+def test_interrupts_at_any_point_of_short_calls() -> None:
     watch = HangWatch(0.001)
     guard = watch.guard()
     late = 0
@@ -166,7 +166,7 @@ def interrupted() -> None:
     raise KeyboardInterrupt
 
 
-def test_what_cannot_be_broken_off_is_told(
+def test_code_that_cannot_be_interrupted_is_logged(
     caplog: pytest.LogCaptureFixture, watch: HangWatch
 ) -> None:
     guard = watch.guard()
@@ -179,7 +179,7 @@ def test_what_cannot_be_broken_off_is_told(
     text = record.getMessage()
     assert text.startswith("the sleeper has taken longer than 0.2 s and cannot be")
     assert "placement='process'" in text
-    assert "test_what_cannot_be_broken_off_is_told" in text  # where it is
+    assert "test_code_that_cannot_be_interrupted_is_logged" in text  # where it is
 
 
 # -- in a vector -----------------------------------------------------------------------

@@ -67,21 +67,18 @@ class Walk(gym.Env[Any, Any]):
 
 WALK = Flow(
     Walk,
-    QLearning(),
-    num_envs=4,
+    QLearning(num_envs=4, num_steps=6, total_timesteps=4 * 6 * 6),
     rollouts=2,
-    steps=6,
-    rounds=6,
-    evaluate_every=2,
-    evaluation_episodes=3,
+    eval_every=2 * 4 * 6,
+    eval_episodes=3,
     placement="thread",
 )
 
 
 def trained(flow: Flow, **options: Any) -> tuple[bytes, list[Any]]:
     with flow.start(**options) as run:
-        rounds = list(run.rounds())
-        return run.state.table.tobytes() + run.state.visits.tobytes(), rounds
+        iterations = list(run.iterations())
+        return run.weights.tobytes(), iterations
 
 
 def saved_at(flow: Flow, stop: int) -> Any:
@@ -110,9 +107,9 @@ def test_a_run_resumes_with_either_placement(
 ) -> None:
     saved = saved_at(replace(WALK, placement=before), 3)
 
-    bits, rounds = trained(replace(WALK, placement=after), workers=2, saved=saved)
+    bits, iterations = trained(replace(WALK, placement=after), workers=2, saved=saved)
 
-    assert (bits, rounds) == (expected[0], expected[1][3:])
+    assert (bits, iterations) == (expected[0], expected[1][3:])
 
 
 def test_identity_does_not_depend_on_where_environments_run() -> None:
@@ -148,10 +145,10 @@ def test_restarts_are_the_same_with_either_placement(
 
 def test_a_restarted_run_resumes_with_the_same_weights() -> None:
     flow = replace(WALK, env=partial(Walk, "raise"), env_restart="recreate")
-    bits, rounds = trained(flow, workers=1)
+    bits, iterations = trained(flow, workers=1)
 
     saved = saved_at(flow, 4)
-    assert trained(flow, workers=2, saved=saved) == (bits, rounds[4:])
+    assert trained(flow, workers=2, saved=saved) == (bits, iterations[4:])
 
 
 def test_a_killed_process_is_replaced() -> None:

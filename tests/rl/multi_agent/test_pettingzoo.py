@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Environments with several agents do on reactors what they do in a loop."""
+"""Vectors of multi-agent environments equal a loop over them."""
 
 from __future__ import annotations
 
@@ -86,9 +86,7 @@ def play(envs: ParallelVectorEnv, turns: int) -> list[Any]:
 
 @pytest.mark.parametrize("workers", [1, 2, 4])
 @pytest.mark.parametrize("mode", list(AutoresetMode))
-def test_many_environments_give_what_a_loop_gives(
-    mode: AutoresetMode, workers: int
-) -> None:
+def test_vector_equals_a_loop(mode: AutoresetMode, workers: int) -> None:
     envs = ParallelVectorEnv(
         MAKERS, autoreset_mode=mode, workers=workers, placement="thread"
     )
@@ -100,9 +98,7 @@ def test_many_environments_give_what_a_loop_gives(
 
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("mode", list(AutoresetMode))
-def test_in_processes_they_give_what_a_loop_gives(
-    mode: AutoresetMode, workers: int
-) -> None:
+def test_vector_in_processes_equals_a_loop(mode: AutoresetMode, workers: int) -> None:
     envs = ParallelVectorEnv(
         MAKERS, autoreset_mode=mode, workers=workers, placement="process"
     )
@@ -122,7 +118,7 @@ def test_the_comparison_sees_agents_that_leave_and_episodes_that_end() -> None:
 
 
 @pytest.mark.parametrize("placement", PLACEMENTS)
-def test_some_environments_are_reset_while_others_go_on(placement: Any) -> None:
+def test_reset_of_some_envs_leaves_others_alone(placement: Any) -> None:
     envs = ParallelVectorEnv(Auction, 3, workers=2, placement=placement)
     envs.reset(seed=1)
     envs.step(bids(envs.agents, 0))
@@ -154,7 +150,7 @@ def test_a_runner_passes_pettingzoos_tests(
 @pytest.mark.parametrize(
     "module", [generated_agents_parallel_v0, generated_agents_parallel_cust_agentid_v0]
 )
-def test_pettingzoos_own_environments_whose_agents_come_and_go_pass_too(
+def test_pettingzoo_envs_with_changing_agents(
     module: Any,
 ) -> None:
     runner = ParallelRunner(module.parallel_env)
@@ -166,7 +162,7 @@ def test_pettingzoos_own_environments_whose_agents_come_and_go_pass_too(
 
 
 @pytest.mark.parametrize("placement", PLACEMENTS)
-def test_a_runner_does_what_its_environment_does(placement: Any) -> None:
+def test_runner_equals_its_env(placement: Any) -> None:
     alone = Auction(4, 9)
     with_us = ParallelRunner(lambda: Auction(4, 9), placement=placement)
 
@@ -256,7 +252,7 @@ def test_an_environment_that_cannot_be_made_is_named() -> None:
 
 
 @pytest.mark.parametrize("placement", PLACEMENTS)
-def test_an_environment_that_hangs_is_broken_off(placement: Any) -> None:
+def test_hanging_env_is_interrupted(placement: Any) -> None:
     runner = ParallelRunner(EndlessAuction, timeout=0.2, placement=placement)
     runner.reset(seed=1)
     runner.step(dict.fromkeys(runner.agents, 0))
@@ -285,13 +281,13 @@ def test_slow_games_go_to_processes_where_there_is_a_gil(
     envs.close()
     assert envs.placement == ("process" if has_gil else "thread")
 
-    monkeypatch.setattr("reactorl.rl.envs.placement.WORTH_PROCESSES", 3600.0)
+    monkeypatch.setattr("reactorl.rl.envs.placement.MIN_PROCESS_SECONDS", 3600.0)
     envs = ParallelVectorEnv(SlowAuction, 4, workers=2)
     envs.close()
     assert envs.placement == "thread"
 
 
-def test_what_is_wrong_is_refused_with_what_to_do() -> None:
+def test_bad_arguments_are_refused_with_a_remedy() -> None:
     with pytest.raises(TypeError, match="env must be a function"):
         ParallelRunner(Auction())
     with pytest.raises(TypeError, match="a function that makes a ParallelEnv"):
@@ -325,7 +321,7 @@ def test_closing_twice_is_fine_and_stepping_after_it_is_not() -> None:
         envs.step([{}, {}])
 
 
-def test_what_nobody_closes_is_closed_when_it_is_gone() -> None:
+def test_garbage_vector_is_closed() -> None:
     closed = []
 
     class Noticing(Auction):

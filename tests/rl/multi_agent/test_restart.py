@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Environments with several agents that fail are named, or restarted."""
+"""Failures and restarts of multi-agent environments."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_a_restart_truncates_all_agents_and_is_logged(
 
 
 @pytest.mark.parametrize("placement", PLACEMENTS)
-def test_the_last_observations_are_kept_from_who_changes_them(placement: Any) -> None:
+def test_last_observations_are_copies(placement: Any) -> None:
     makers = [partial(ReusingAuction, "raise")]
     envs = ParallelVectorEnv(makers, placement=placement, restart="reset")
     envs.reset(seed=1)
@@ -178,7 +178,7 @@ def test_all_that_a_lost_process_held_are_restarted() -> None:
 
 @pytest.mark.parametrize("placement", PLACEMENTS)
 @pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.DISABLED])
-def test_who_fails_while_it_waits_for_a_reset_ends_nothing(
+def test_failure_after_the_end_does_not_end_the_episode_again(
     placement: Any, mode: AutoresetMode
 ) -> None:
     kind = "reset" if placement == "thread" else "kill reset"
@@ -210,7 +210,7 @@ def test_who_fails_while_it_waits_for_a_reset_ends_nothing(
     envs.close()
 
 
-def test_who_waits_in_a_process_that_is_killed_is_told_of_it_when_it_is_reset() -> None:
+def test_killed_process_is_reported_by_the_next_reset() -> None:
     envs = ParallelVectorEnv(
         [Auction, partial(Auction, rounds=2)],
         placement="process",
@@ -313,6 +313,6 @@ def test_a_runner_is_restarted_too() -> None:
     runner.close()
 
 
-def test_there_is_no_other_restart() -> None:
+def test_unknown_restart_is_refused() -> None:
     with pytest.raises(ValueError, match=r"restart must be one of never.*got 'often'"):
         ParallelVectorEnv(Auction, 2, restart="often")  # type: ignore[arg-type]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What wrong use of a vector environment is told."""
+"""Wrong arguments of a vector environment are refused with clear errors."""
 
 from __future__ import annotations
 
@@ -247,7 +247,7 @@ BAD: list[tuple[Callable[[], object], type[Exception], str]] = [
 
 
 @pytest.mark.parametrize(("make", "error", "match"), BAD)
-def test_what_makes_no_vector_is_refused(
+def test_bad_arguments_are_refused(
     make: Callable[[], object], error: type[Exception], match: str
 ) -> None:
     with pytest.raises(error, match=match):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sending and receiving: which results come together, and that runs can be repeated."""
+"""send and recv: which results form a batch, and replay of batches."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_declared_batches_go_by_step_counts_and_then_by_index(declared: Seen) ->
     assert [batch for batch, *_ in declared[:6]] == [[0, 1], [2, 3], [4, 5]] * 2
 
 
-def test_each_environment_does_what_it_would_do_alone(declared: Seen) -> None:
+def test_each_env_equals_the_env_alone(declared: Seen) -> None:
     for index in range(6):
         env = gym.make("CartPole-v1")
         obs, _ = env.reset(seed=1 + index)
@@ -147,7 +147,7 @@ def test_physical_batches_do_not_wait_for_a_slow_environment() -> None:
     envs.close()
 
 
-def test_stepping_goes_on_while_the_caller_does_something_else() -> None:
+def test_envs_step_while_the_caller_is_busy() -> None:
     gate = threading.Event()
     gate.set()
     made: list[Gated] = []

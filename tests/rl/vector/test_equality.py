@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever SyncVectorEnv returns, VectorEnv returns, bit for bit."""
+"""VectorEnv is bit-identical to SyncVectorEnv."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_every_kind_of_action(name: str) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_environments_that_change_what_they_returned(mode: AutoresetMode) -> None:
+def test_envs_that_modify_returned_objects(mode: AutoresetMode) -> None:
     check([Reuser] * 5, vector={"autoreset_mode": mode}, steps=40, reset_at=[3, 9])
 
 
@@ -371,7 +371,7 @@ def test_processes_with_everything(mode: AutoresetMode) -> None:
 
 
 @pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
-def test_processes_with_environments_that_change_what_they_returned(
+def test_envs_in_processes_that_modify_returned_objects(
     mode: AutoresetMode,
 ) -> None:
     check(

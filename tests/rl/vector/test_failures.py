@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Environments that fail: errors say who, when and why, and restarts go on."""
+"""Failures name the environment, step and cause; restarts continue the run."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def step_until_it_fails(envs: VectorEnv) -> None:
 
 
 @pytest.mark.parametrize("kind", STEP_KINDS)
-def test_a_failed_step_is_told_and_a_reset_goes_on(envs: VectorEnv, kind: str) -> None:
+def test_failed_step_raises_and_reset_continues(envs: VectorEnv, kind: str) -> None:
     tell(envs, kind, 1)
     envs.reset(seed=1)
 
@@ -103,7 +103,7 @@ def test_the_original_traceback_is_there(envs: VectorEnv) -> None:
         assert "deeply" in str(raised.value)
 
 
-def test_the_first_by_index_is_told(envs: VectorEnv) -> None:
+def test_first_failure_by_index_is_raised(envs: VectorEnv) -> None:
     envs.set_attr("kind", ["", "step", "nan", "step"])
     envs.set_attr("at", 1)
     envs.set_attr("steps", 0)
@@ -123,7 +123,7 @@ def test_the_first_by_index_is_told(envs: VectorEnv) -> None:
         ("info reset", "info must be a dict, got int"),
     ],
 )
-def test_a_failed_reset_is_told(envs: VectorEnv, kind: str, match: str) -> None:
+def test_failed_reset_raises(envs: VectorEnv, kind: str, match: str) -> None:
     tell(envs, kind, 0, index=3)
 
     with pytest.raises(EnvError, match=match) as raised:
@@ -155,7 +155,7 @@ def test_steps_are_counted_without_autoresets() -> None:
     ("kind", "match"),
     [("init", "OSError: cannot be made"), ("exit when made", "SystemExit: 3")],
 )
-def test_what_cannot_be_made_is_told(placement: Any, kind: str, match: str) -> None:
+def test_failed_construction_raises(placement: Any, kind: str, match: str) -> None:
     makers = [Trouble, partial(Trouble, kind), Trouble]
 
     with pytest.raises(EnvError, match=match) as raised:
@@ -168,7 +168,7 @@ def test_what_cannot_be_made_is_told(placement: Any, kind: str, match: str) -> N
 
 
 @pytest.mark.parametrize("placement", PLACEMENTS)
-def test_what_cannot_be_closed_is_told_when_all_are_closed(placement: Any) -> None:
+def test_failed_close_raises_after_all_are_closed(placement: Any) -> None:
     makers = [Trouble, partial(Trouble, "close"), Trouble]
     envs = VectorEnv(makers, placement=placement, workers=2)
     envs.reset(seed=1)
@@ -181,7 +181,7 @@ def test_what_cannot_be_closed_is_told_when_all_are_closed(placement: Any) -> No
     envs.close()
 
 
-def test_stepping_on_after_the_end_is_told_if_nobody_resets() -> None:
+def test_step_after_the_end_without_autoreset_raises() -> None:
     envs = VectorEnv([Trouble] * 2, autoreset_mode="Disabled", placement="thread")
     envs.reset(seed=1)
 
@@ -190,7 +190,7 @@ def test_stepping_on_after_the_end_is_told_if_nobody_resets() -> None:
     envs.close()
 
 
-def test_nan_is_nobodys_business_unless_asked_for() -> None:
+def test_nan_is_allowed_without_check_nan() -> None:
     envs = VectorEnv([partial(Trouble, "nan", 1)] * 2, placement="thread")
     envs.reset(seed=1)
 
@@ -308,7 +308,7 @@ def test_recreated_environments_are_seeded_anew_each_time() -> None:
     assert len({5, *seeds[0]}) == 5  # no life is lived twice
 
 
-def test_a_reset_that_fails_twice_is_told_whatever_restart_says() -> None:
+def test_reset_that_fails_twice_raises_for_any_restart() -> None:
     for restart in ("reset", "recreate"):
         envs = VectorEnv(
             [Trouble, partial(Trouble, "reset")],
@@ -345,7 +345,7 @@ def test_environments_that_change_their_observation_are_restarted_too() -> None:
 
 
 @pytest.mark.parametrize("kind", ["spin", "spin and shrug"])
-def test_python_code_that_hangs_is_broken_off(kind: str) -> None:
+def test_hanging_python_code_is_interrupted(kind: str) -> None:
     makers = [partial(Trouble, longest=9), partial(Trouble, kind, 2, longest=99)]
     envs = VectorEnv(makers, placement="thread", timeout=0.5, workers=2)
     envs.reset(seed=1)
@@ -364,7 +364,7 @@ def test_python_code_that_hangs_is_broken_off(kind: str) -> None:
 
 
 @pytest.mark.parametrize("restart", ["reset", "recreate"])
-def test_what_hung_is_restarted(restart: Any) -> None:
+def test_env_that_hung_is_restarted(restart: Any) -> None:
     makers = [partial(Trouble, longest=99), partial(Trouble, "spin", 2, longest=99)]
     envs = VectorEnv(
         makers, placement="thread", timeout=0.5, workers=2, restart=restart

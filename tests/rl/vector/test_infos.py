@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infos are put batch_infos as Gymnasium does, whichever way is taken."""
+"""Infos are batched as Gymnasium does it, on both code paths."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from gymnasium.vector import VectorEnv
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reactorl.rl.vector.infos import batch_infos
@@ -44,6 +44,7 @@ def check(replies: dict[int, Any]) -> None:
         assert_same(batch_infos(replies, COUNT, vector._add_info), wanted)
 
 
+@settings(deadline=None)  # tests do not time things
 @given(
     st.dictionaries(
         st.sampled_from(range(COUNT)),
@@ -54,6 +55,7 @@ def test_any_infos(replies: dict[int, Any]) -> None:
     check(dict(sorted(replies.items())))
 
 
+@settings(deadline=None)  # tests do not time things
 @given(st.data(), st.lists(NAMES, unique=True))
 def test_infos_of_the_same_names(data: st.DataObject, names: list[str]) -> None:
     kinds = {name: data.draw(NUMBERS.map(type)) for name in names}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Everything else that Gymnasium's vectors can do."""
+"""The rest of Gymnasium's vector interface."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Keeper(gym.Env[Any, Any]):
 @pytest.mark.parametrize("placement", PLACEMENTS)
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("pause", [0, 1e-4], ids=["short steps", "long steps"])
-def test_a_row_of_actions_stays_what_it_was(
+def test_env_may_keep_its_row_of_actions(
     placement: Any, workers: int, pause: float
 ) -> None:
     maker = partial(Keeper, pause)
@@ -109,7 +109,7 @@ def test_attributes_reach_the_environment_inside_wrappers() -> None:
     envs.close()
 
 
-def test_what_is_not_there_is_an_attribute_error(envs: VectorEnv) -> None:
+def test_missing_attribute_raises_attribute_error(envs: VectorEnv) -> None:
     with pytest.raises(AttributeError, match="nothing_here") as raised:
         envs.call("nothing_here")
 
@@ -138,7 +138,7 @@ class Complaint(Exception):
 
 
 @pytest.mark.parametrize("placement", PLACEMENTS)
-def test_what_a_method_raises_is_raised(placement: Any) -> None:
+def test_exception_of_a_method_is_raised(placement: Any) -> None:
     envs = VectorEnv([Sensitive] * 2, placement=placement, workers=1)
     expected = Complaint if placement == "thread" else RuntimeError
 
@@ -182,7 +182,7 @@ def test_rendering_gives_a_frame_of_each(envs: VectorEnv) -> None:
 # -- what it is ------------------------------------------------------------------------
 
 
-def test_it_says_what_it_is(envs: VectorEnv) -> None:
+def test_repr(envs: VectorEnv) -> None:
     theirs = SyncVectorEnv(toys(3, render_mode="rgb_array"))
 
     assert repr(envs) == "VectorEnv(num_envs=3)"

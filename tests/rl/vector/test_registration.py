@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gymnasium's make_vec makes our vectors."""
+"""gymnasium.make_vec makes our vectors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_make_vec_makes_our_vector_with_the_same_results() -> None:
     sync.close()
 
 
-def test_arguments_reach_whom_they_are_meant_for() -> None:
+def test_arguments_of_vector_and_envs_are_separated() -> None:
     envs = gym.make_vec(
         register_vector("Pendulum-v1"),
         num_envs=2,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Environments with hidden global state are found."""
+"""Environments with hidden global state are detected."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_those_that_share_state_are_named(kind: Any) -> None:
     assert str(again) == str(raised.value)
 
 
-def test_one_that_shares_with_nobody_is_fine() -> None:
+def test_env_without_shared_state_passes() -> None:
     VectorEnv([Decent, Shared, Decent], check=True, placement="thread").close()
 
 
@@ -125,7 +125,7 @@ def test_those_that_use_numpys_global_generator_unseeded_are_named() -> None:
     assert e.value.among == ()
 
 
-def test_who_fails_in_the_check_is_named_and_all_are_closed() -> None:
+def test_failure_in_the_check_names_the_env_and_closes_all() -> None:
     closed: list[int] = []
 
     class Failing(Decent):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Atari games in vectors, and their preparation without OpenCV."""
+"""Atari games in vectors, and preprocessing without OpenCV."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_wrappers_are_the_same_in_a_vector(
     assert any("final_obs" in found[4] for _, found in ours[1:])
 
 
-def test_the_default_placement_is_what_the_games_need() -> None:
+def test_default_placement_of_atari_games() -> None:
     pongs = VectorEnv("ALE/Pong-v5", num_envs=8, workers=2)
     poles = VectorEnv("CartPole-v1", num_envs=4, workers=2)
 
@@ -202,9 +202,7 @@ class Watcher(gym.Wrapper[Any, Any, Any, Any]):
 
 @pytest.mark.parametrize("full", [False, True])
 @pytest.mark.parametrize("lives", [False, True])
-def test_frames_that_nobody_sees_are_the_same_frames(
-    *, lives: bool, full: bool
-) -> None:
+def test_frames_that_are_not_drawn_change_nothing(*, lives: bool, full: bool) -> None:
     make = partial(
         game, "Breakout", full_action_space=full, max_num_frames_per_episode=500
     )
@@ -255,9 +253,9 @@ def test_it_can_be_made_again_from_its_spec() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [
-        ({"frame_skip": 0}, ValueError, "frame_skip is 0"),
-        ({"noop_max": -1}, ValueError, "noop_max is -1"),
-        ({"screen_size": 161}, ValueError, "160x210 can be made smaller, not 161x161"),
+        ({"frame_skip": 0}, ValueError, "frame_skip must be at least 1, got 0"),
+        ({"noop_max": -1}, ValueError, "noop_max must be 0 or more, got -1"),
+        ({"screen_size": 161}, ValueError, "160x210, got 161x161"),
     ],
 )
 def test_arguments_out_of_range_are_refused(
@@ -272,6 +270,6 @@ def test_skipping_twice_is_refused() -> None:
         AtariPreprocessing(gym.make("ALE/Pong-v5"))
 
 
-def test_what_is_no_game_is_refused() -> None:
-    with pytest.raises(TypeError, match="is no Atari game"):
+def test_env_that_is_not_a_game_is_refused() -> None:
+    with pytest.raises(TypeError, match="env must be an Atari game"):
         AtariPreprocessing(gym.make("CartPole-v1"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stacks of observations are those of Gymnasium, and nobody else's."""
+"""Frame stacks equal those of Gymnasium and are independent copies."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_stacks_are_those_of_gymnasium(size: int, padding: Any) -> None:
         assert one.tobytes() == other.tobytes()
 
 
-def test_whoever_changes_a_stack_changes_no_other() -> None:
+def test_writing_to_a_stack_does_not_change_others() -> None:
     env = FrameStack(gym.make("CartPole-v1"), 3)
     first, _ = env.reset(seed=1)
     kept = first.copy()
@@ -56,17 +56,27 @@ def test_whoever_changes_a_stack_changes_no_other() -> None:
 @pytest.mark.parametrize(
     ("env", "options", "error", "says"),
     [
-        ("CartPole-v1", {"stack_size": 0}, ValueError, "stack_size is 0"),
+        (
+            "CartPole-v1",
+            {"stack_size": 0},
+            ValueError,
+            "stack_size must be at least 1, got 0",
+        ),
         (
             "CartPole-v1",
             {"stack_size": 2, "padding_type": "ones"},
             ValueError,
             "'reset' or 'zero'",
         ),
-        ("Blackjack-v1", {"stack_size": 2}, TypeError, "only arrays"),
+        (
+            "Blackjack-v1",
+            {"stack_size": 2},
+            TypeError,
+            "observation_space must be a Box",
+        ),
     ],
 )
-def test_what_cannot_be_stacked_is_refused(
+def test_bad_stacks_are_refused(
     env: str, options: dict[str, Any], error: type[Exception], says: str
 ) -> None:
     with pytest.raises(error, match=says):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures are made smaller by averaging areas, as OpenCV does."""
+"""Area downscaling equals OpenCV's INTER_AREA up to rounding."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_threads_may_share_one() -> None:
 
 
 def test_a_picture_of_another_shape_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"shape \(10, 20\), not \(20, 10\)"):
+    with pytest.raises(ValueError, match=r"shape \(20, 10\), got \(10, 20\)"):
         AreaResize((20, 10), (5, 5))(picture((10, 20)))
 
 
@@ -179,7 +179,7 @@ def test_pixels_of_another_type_are_refused() -> None:
 
 @pytest.mark.parametrize("size", [(21, 5), (5, 21), (0, 5), (5, 0)])
 def test_pictures_are_not_made_larger(size: tuple[int, int]) -> None:
-    with pytest.raises(ValueError, match=f"20x20 can be made smaller, not {size[0]}x"):
+    with pytest.raises(ValueError, match=f"20x20, got {size[0]}x"):
         AreaResize((20, 20), size)
 
 

@@ -79,9 +79,9 @@ def compared(a: Path, b: Path) -> tuple[bool, str]:
             found = _traces(one, other)
             if found is not None and not found[0]:
                 return found
-        from reactorl.cli.support.run_diff import compared_runs
+        from reactorl.rl import compare_runs
 
-        return compared_runs(a, b, traced=bool(kept))
+        return compare_runs(a, b, traced=bool(kept))
     found = _traces(trace_of(a), trace_of(b))
     if found is None:
         what = f"{a} and {b} contain times only, which differ from run to run"

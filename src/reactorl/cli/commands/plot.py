@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``reactorl plot``: the curves of runs in one picture."""
+"""``reactorl plot``: the learning curves of runs in one figure."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
-from reactorl.cli.support.errors import fail, missing
+from reactorl.cli.support.errors import fail, missing, reason
 
 DESCRIPTION = """\
-Draw the curves of runs into one picture: lines are the mean return of the last
-100 episodes while training, dots are evaluations.
+Plot the learning curves of runs in one figure: lines are the mean return of the
+last 100 training episodes, dots are evaluations.
 """
 EPILOG = """\
 examples:
   reactorl plot runs/*                   all curves, in runs.png
   reactorl plot runs/a runs/b -o ab.svg
 
-exit status: 0, or 2 if something is no run or the picture cannot be written.
+exit status: 0, or 2 if a run cannot be read or the figure cannot be written.
 """
 NEEDED = ("numpy", "gymnasium", "matplotlib")
 
@@ -31,7 +31,7 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "runs", nargs="+", type=Path, metavar="RUN", help="the directories of runs"
+        "runs", nargs="+", type=Path, metavar="RUN", help="directories of runs"
     )
     parser.add_argument(
         "-o",
@@ -45,30 +45,19 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 
 
 def command(args: argparse.Namespace) -> int:
-    """Draw; return the exit status."""
+    """Plot; return the exit status."""
     lacking = missing(NEEDED, "plot")
     if lacking:
         return fail(lacking)
-    from reactorl.rl.runs.directory import RunDirectory, RunError
-    from reactorl.rl.runs.plot import KINDS, draw, read_curve
+    from reactorl.rl import RunDirectory, RunError, plot_runs
 
-    output: Path = args.output
-    if output.suffix.lstrip(".").lower() not in KINDS:
-        kinds = ", ".join(f".{kind}" for kind in KINDS)
-        what = f"'{output}' is no picture that can be drawn"
-        return fail(what, help=f"Choose {kinds}.")
     try:
-        runs = [RunDirectory.open(path) for path in args.runs]
-        curves = [read_curve(run.path.name, run.metrics) for run in runs]
+        plot_runs([RunDirectory.open(path) for path in args.runs], args.output)
     except RunError as error:
         return fail(error)
+    except ValueError as error:
+        return fail(str(error))
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        return fail(f"{error.filename}: {reason}")
-    envs = ", ".join(dict.fromkeys(run.env_id for run in runs))
-    try:
-        draw(curves, envs, [output])
-    except OSError as error:  # it names what is written beside the picture
-        return fail(f"{output}: {(error.strerror or str(error)).lower()}")
-    print(output)
+        return fail(reason(error, args.output))
+    print(args.output)
     return 0

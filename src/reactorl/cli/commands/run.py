@@ -8,10 +8,9 @@ import time
 import warnings
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from reactorl.cli.support.console import say
-from reactorl.cli.support.dashboard import shown
 from reactorl.cli.support.errors import explained, show
 from reactorl.cli.support.run_options import add_options
 from reactorl.cli.support.streams import stdout_is_broken
@@ -20,6 +19,7 @@ from reactorl.lf import Report
 
 if TYPE_CHECKING:
     import argparse
+    from contextlib import AbstractContextManager
 
     from reactorl import Program
     from reactorl.lf import LoadedProgram
@@ -118,7 +118,7 @@ def _run(loaded: LoadedProgram, program: Program, args: argparse.Namespace) -> i
     writer = TraceWriter(trace, args.timing)
     facts = [("file", str(args.file))]
     with (
-        shown(program, title=main.name, facts=facts)
+        _served(program, title=main.name, facts=facts)
         if args.dashboard
         else nullcontext()
     ) as dashboard:
@@ -180,3 +180,10 @@ def _status(error: SystemExit) -> int:
         return error.code
     print(error.code, file=sys.stderr)
     return 1
+
+
+def _served(program: Program, **how: Any) -> AbstractContextManager[Any]:  # noqa: ANN401
+    """Return a context manager that serves a dashboard; it is imported only then."""
+    from reactorl.dashboard import served
+
+    return served(program, **how)

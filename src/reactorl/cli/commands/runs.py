@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``reactorl runs``: a table of all runs, with how far each is and what it came to."""
+"""``reactorl runs``: a table of all runs with their progress and returns."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from typing import TYPE_CHECKING
 from reactorl.cli.support.errors import fail, missing
 
 if TYPE_CHECKING:
-    from reactorl.rl.runs.directory import RunDirectory
+    from reactorl.rl import RunDirectory
 
 DESCRIPTION = """\
-List the runs in a directory, the oldest first: when each began, how many steps
-it has made, the mean return of its last 100 episodes, and its final score or
-else its last evaluation.
+List the runs in a directory, oldest first: start time, number of steps, mean
+return of the last 100 training episodes, and mean return of the final (or else
+the last) evaluation.
 """
 EPILOG = """\
 examples:
   reactorl runs
   reactorl runs --runs-dir elsewhere
 
-exit status: 0, or 2 if there is no such directory.
+exit status: 0, or 2 if the directory does not exist.
 """
 NEEDED = ("numpy", "gymnasium")
-_HEAD = ("run", "began", "steps", "return", "score")
+_HEAD = ("run", "began", "steps", "return", "final return")
 
 
 def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -42,7 +42,7 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         type=Path,
         default=Path("runs"),
         metavar="DIR",
-        help="where they are (default: runs)",
+        help="their directory (default: runs)",
     )
     parser.set_defaults(command=command)
 
@@ -52,11 +52,11 @@ def command(args: argparse.Namespace) -> int:
     lacking = missing(NEEDED, "runs")
     if lacking:
         return fail(lacking)
-    from reactorl.rl.runs.directory import runs_in
+    from reactorl.rl import runs_in
 
     if not args.runs_dir.is_dir():
-        what = f"there is no directory '{args.runs_dir}'"
-        return fail(what, help="Name it: --runs-dir DIR")
+        what = f"directory '{args.runs_dir}' does not exist"
+        return fail(what, help="Give the directory: --runs-dir DIR")
     rows = [_HEAD, *(_row(run) for run in runs_in(args.runs_dir))]
     if len(rows) == 1:
         print(f"no runs in {args.runs_dir}")
@@ -70,24 +70,16 @@ def command(args: argparse.Namespace) -> int:
 
 
 def _row(run: RunDirectory) -> tuple[str, ...]:
-    from reactorl.rl.runs.metrics import EVALUATED, FINAL, RETURN, numbers
-
-    latest: dict[str, float] = {}
-    returns: list[float] = []
-    steps = 0
-    if run.metrics.exists():
-        for step, _, key, value in numbers(run.metrics):
-            steps = max(steps, step)
-            latest[key] = value
-            if key == RETURN:
-                returns.append(value)
-    last = returns[-100:]
-    score = latest.get(FINAL, latest.get(EVALUATED))
+    found = run.summary()
     began = time.localtime(int(run.config.get("began", 0)))
     return (
         run.path.name,
         time.strftime("%Y-%m-%d %H:%M", began),
-        f"{steps:,}",
-        f"{sum(last) / len(last):.1f}" if last else "-",
-        "-" if score is None else f"{score:.1f}",
+        f"{found.steps:,}",
+        _number(found.mean_return),
+        _number(found.final_return),
     )
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1f}"

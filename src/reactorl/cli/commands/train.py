@@ -6,30 +6,27 @@ from __future__ import annotations
 import argparse
 import sys
 from dataclasses import dataclass, fields
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reactorl.cli.support.arguments import FlagError, Flags
-from reactorl.cli.support.errors import fail, missing
+from reactorl.cli.support.console import say
+from reactorl.cli.support.errors import explained, fail, missing
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from reactorl.rl.algorithms.settings import Settings
-    from reactorl.rl.runs.directory import RunDirectory
+    from reactorl.rl import Trainer
 
 DESCRIPTION = """\
-Train an algorithm on an environment. The run gets a directory in runs/ for its
-configuration, its numbers (metrics.csv, and for TensorBoard), its newest
-checkpoint, its curve, and a report to look at (report.html).
+Train an algorithm on an environment. The run gets a directory in runs/ with its
+configuration, metrics (metrics.csv, and for TensorBoard), newest checkpoint,
+learning curve, and a report (report.html).
 
 algorithms:
-  dqn         a few actions; double, target network, prioritised replay
-  impala      a few actions, or arrays of numbers; made for a lag
+  dqn         discrete actions; double DQN, target network, prioritized replay
+  impala      discrete or continuous actions; V-trace, for pipelined training
   ippo        several agents, each with PPO (PettingZoo)
-  ppo         a few actions, or arrays of numbers
-  q-learning  a few states and actions, with a table
+  ppo         discrete or continuous actions
+  q-learning  finite observation and action spaces; a table
 
 'reactorl train dqn --help' explains all flags of DQN, with their defaults.
 """
@@ -41,9 +38,8 @@ examples:
   reactorl train dqn --dashboard                watch it in a browser
   reactorl train dqn --resume runs/CartPole-v1__dqn__1__1700000000
 
-exit status: 0 when the training is over, 130 after Ctrl-C (a checkpoint was
-written), 2 if something is wrong with the flags or the run, 1 if the training
-failed.
+exit status: 0 when the training is complete, 130 after Ctrl-C (a checkpoint was
+written), 2 if the flags or the run are wrong, 1 if the training failed.
 """
 NEEDED = (
     "numpy", "gymnasium", "jax", "optax", "cyclopts", "rich", "tensorboardX",
@@ -66,7 +62,7 @@ GROUPS = {
     "evaluation": ("eval_every", "eval_episodes", "final_episodes"),
     "run": (
         "workers", "runs_dir", "resume", "checkpoint_every", "trace", "timing",
-        "dashboard",
+        "dashboard", "progress",
     ),
     "Weights & Biases": ("track", "wandb_project_name", "wandb_entity"),
 }  # fmt: skip
@@ -74,34 +70,12 @@ GROUPS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
-    """How to train; nothing here changes what is learned."""
+class ResumeFlag:
+    """The flag that names a run to resume."""
 
-    workers: int | None = None
-    """How many threads; by default as many as help."""
-    runs_dir: Path = Path("runs")
-    """Where the directory of the run is made."""
     resume: Path | None = None
-    """The directory of a run to go on with, from its newest checkpoint; other flags
-    are then as they were."""
-    checkpoint_every: int = 10_000
-    """How many steps from one checkpoint to the next; there is one at the end, too."""
-    final_episodes: int = 100
-    """How many episodes to play at the end for the final score; 0: none."""
-    trace: bool = False
-    """Whether to keep what happened in the run's directory, for 'reactorl diff'; takes
-    memory for every round, and time for telling arrays apart."""
-    timing: bool = False
-    """Whether to measure how long reactions take, for 'reactorl trace RUN'."""
-    dashboard: bool = False
-    """Whether to serve a page that shows the training, for this machine only; the link
-    is said at the start."""
-    track: bool = False
-    """Whether to send the numbers to Weights & Biases (pip install wandb), too."""
-    wandb_project_name: str = "reactorl"
-    """The project there."""
-    wandb_entity: str | None = None
-    """The team there."""
+    """Directory of a run to resume from its newest checkpoint; other flags default to
+    those of that run."""
 
 
 def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -116,7 +90,7 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     flags = parser.add_argument(
         "flags", nargs=argparse.REMAINDER, metavar="FLAGS", help="its flags"
     )
-    flags.required = False  # nor does any message say so
+    flags.required = False  # so that no message calls it missing
     parser.set_defaults(command=command)
 
 
@@ -125,107 +99,83 @@ def command(args: argparse.Namespace) -> int:
     lacking = missing(NEEDED, "train")
     if lacking:
         return fail(lacking)
-    from reactorl.cli.support.training import train
-    from reactorl.rl import CheckpointError, FlowError
-    from reactorl.rl.algorithms.registry import settings_of
-    from reactorl.rl.runs.directory import RunDirectory, RunError
+    from reactorl import ReactorlError
+    from reactorl.rl import CheckpointError, FlowError, RunError
 
-    reach_modules_here()
+    name = args.algorithm
+    import_from_here()
     try:
-        cls = settings_of(args.algorithm)
-        settings, options = parsed(args.algorithm, cls(), args.flags)
-        resumed = None
-        if options.resume is not None:
-            resumed = RunDirectory.open(options.resume)
-            before = saved_settings(resumed, args.algorithm, cls)
-            settings, options = parsed(args.algorithm, before, args.flags)
-        line = ["reactorl", "train", args.algorithm, *args.flags]
-        return train(args.algorithm, settings, options, resumed, line)
+        result = trainer_of(name, args.flags).fit()
     except FlagError as error:
-        return fail(error, prog=f"reactorl train {args.algorithm}")
+        return fail(error, prog=f"reactorl train {name}")
     except (FlowError, CheckpointError, RunError) as error:
         return fail(error)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        return fail(
+            f"writing {error.filename} failed: {reason}. {_how_to_resume(error)}", 1
+        )
+    except ReactorlError as error:
+        say(*explained(error))
+        return fail(f"the training failed. {_how_to_resume(error)}", 1)
+    print(result.summary(), flush=True)
+    if result.trace_error is not None:
+        reason = result.trace_error.strerror or ""
+        return fail(f"writing the trace failed: {reason}", 1)
+    return 0 if result.signal is None else 128 + result.signal
 
 
-def parsed(name: str, default: Settings, flags: Sequence[str]) -> list[Any]:
-    """Return the settings and the options; values not given are as in ``default``.
+def _how_to_resume(error: Exception) -> str:
+    """Return the note of the trainer, which is the last one."""
+    notes: list[str] = getattr(error, "__notes__", [""])
+    return notes[-1]
+
+
+def trainer_of(name: str, flags: list[str]) -> Trainer:
+    """Return the trainer that flags describe.
 
     Raises:
         FlagError: A flag is wrong.
+        FlowError: A value is invalid.
+        RunError: The run to resume cannot be used.
         SystemExit: A flag asks for help (status 0).
     """
-    return flags_of(name, default).parse(flags)
+    from reactorl.rl import Trainer
+
+    parsed = flags_of(name).parse(flags)
+    run: Path | None = parsed[-1].resume
+    if run is not None:
+        parsed = flags_of(name, run).parse(flags)
+    environment, options, algorithm, how, _ = parsed
+    task = algorithm.task(environment.env_id, **_values(options))
+    line = ["reactorl", "train", name, *flags]
+    return Trainer(task, run, resume=run is not None, command=line, **_values(how))
 
 
-def flags_of(name: str, default: Settings) -> Flags:
-    """Return the flags of an algorithm."""
-    about = (type(default).__doc__ or "").splitlines()[0]
-    prog = f"reactorl train {name}"
-    return Flags(prog, about, (default, Options()), GROUPS, name)
+def flags_of(name: str, run: Path | None = None) -> Flags:
+    """Return the flags of an algorithm.
+
+    Args:
+        name: Of the algorithm.
+        run: The run whose settings are the defaults; None: those of the algorithm.
+
+    Raises:
+        FlowError: There is no such algorithm.
+        RunError: The run is of another algorithm, or its settings cannot be used.
+    """
+    from reactorl.rl import TrainerOptions, task_flags
+
+    defaults = [*task_flags(name, run), TrainerOptions(), ResumeFlag()]
+    about = (type(defaults[2]).__doc__ or "").splitlines()[0]
+    return Flags(f"reactorl train {name}", about, defaults, GROUPS, name)
 
 
-def reach_modules_here() -> None:
+def import_from_here() -> None:
     """Let an environment be in a module of the current directory, after all others."""
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.append(here)
 
 
-def saved_settings(run: RunDirectory, algorithm: str, cls: type[Settings]) -> Settings:
-    """Return the settings of an earlier run.
-
-    Raises:
-        RunError: It is of another algorithm, or has other settings.
-    """
-    from reactorl.rl import RunError
-
-    if run.config["algorithm"] != algorithm:
-        what = f"this is a run of {run.config['algorithm']}, not of {algorithm}"
-        raise RunError(run.path, what, "Go on with the algorithm it was begun with.")
-    reach_modules_here()
-    known = {f.name: f.default for f in fields(cls)}
-    values = run.config["settings"]
-    if values.keys() != known.keys():
-        other = ", ".join(sorted(values.keys() ^ known.keys()))
-        what = f"the settings are of another version of reactorl ({other})"
-        raise RunError(run.path, what, "Begin a new run.")
-    given: dict[str, Any] = {
-        name: tuple(value) if isinstance(known[name], tuple) else value
-        for name, value in values.items()
-    }
-    return cls(**given)
-
-
-def check_options(options: Options) -> None:
-    """Refuse what cannot be done.
-
-    Raises:
-        FlowError: Something cannot.
-    """
-    from reactorl.rl import FlowError
-
-    if options.workers is not None and options.workers < 1:
-        msg = f"--workers is {options.workers}"
-        raise FlowError(msg, "It is 1 or more.")
-    if options.checkpoint_every < 1:
-        msg = f"--checkpoint-every is {options.checkpoint_every}"
-        raise FlowError(msg, "It is 1 or more.")
-    if options.track and find_spec("wandb") is None:
-        msg = "--track needs Weights & Biases, which is not installed"
-        raise FlowError(msg, "Install it (pip install wandb), or leave --track out.")
-
-
-def tracked(options: Options, settings: Settings, name: str) -> Any:  # noqa: ANN401
-    """Return a run of Weights & Biases, if it is wanted."""
-    if not options.track:
-        return None
-    import wandb
-
-    from reactorl.rl.checkpoint.identity import described
-
-    return wandb.init(
-        project=options.wandb_project_name,
-        entity=options.wandb_entity,
-        config=described(settings),
-        name=name,
-    )
+def _values(options: Any) -> dict[str, Any]:  # noqa: ANN401
+    return {one.name: getattr(options, one.name) for one in fields(options)}

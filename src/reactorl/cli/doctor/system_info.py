@@ -19,7 +19,14 @@ from pathlib import Path
 from typing import Any
 
 import reactorl
-from reactorl._util.machine import has_gil, usable_cores
+from reactorl._util.machine import (
+    cpu_model,
+    has_gil,
+    memory_gib,
+    requested_gil,
+    usable_cores,
+    why_gil,
+)
 
 VARIABLES = (
     "PYTHON_GIL", "PYTHONHASHSEED", "PYTHONMALLOC", "OMP_NUM_THREADS",
@@ -96,24 +103,10 @@ def python_facts() -> dict[str, Any]:
         "debug_build": hasattr(sys, "gettotalrefcount"),
         "optimised": "--enable-optimizations" in options if options else None,
         "gil": has_gil(),
-        "gil_requested": _requested_gil() is not None,
-        "why": _why_gil(free=free),
+        "gil_requested": requested_gil() is not None,
+        "why": why_gil(),
         "start_method": _start_method(),
     }
-
-
-def _why_gil(*, free: bool) -> str:
-    if not free:
-        return "this build of Python always has it"
-    value = _requested_gil()
-    if value is not None:
-        return f"requested by PYTHON_GIL={value} or -X gil={value}"
-    return "turned on by a module" if has_gil() else "as built"
-
-
-def _requested_gil() -> str | None:
-    value = sys._xoptions.get("gil") or os.environ.get("PYTHON_GIL")
-    return value if isinstance(value, str) else None
 
 
 def _start_method() -> str | None:
@@ -134,7 +127,7 @@ def machine_facts() -> dict[str, Any]:
         "usable_cores": usable_cores(),
         "cgroup_cores": cgroup_cores(),
         "load": _load(),
-        "memory_gib": _memory_gib(),
+        "memory_gib": memory_gib(),
         "memfd": hasattr(os, "memfd_create"),
         "dev_shm_mib": _free_mib(Path("/dev/shm")),
     }
@@ -176,25 +169,9 @@ def _limit_v1(folder: Path) -> float | None:
     return None
 
 
-def cpu_model() -> str:
-    """Return the name of the processor."""
-    with suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
-
-
 def _load() -> float | None:
     with suppress(OSError, AttributeError):
         return round(os.getloadavg()[0], 2)
-    return None
-
-
-def _memory_gib() -> float | None:
-    with suppress(OSError, ValueError, AttributeError):
-        pages = os.sysconf("SC_PHYS_PAGES")
-        return round(os.sysconf("SC_PAGE_SIZE") * pages / 2**30, 1)
     return None
 
 

@@ -13,8 +13,9 @@ import sys
 from dataclasses import dataclass, field, fields, replace
 from inspect import Parameter as Formal
 from inspect import Signature
-from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
+from reactorl._util.dataclass_fields import field_docs, field_types
 from reactorl.cli.support.parser import suggest_option
 from reactorl.errors import ReactorlError
 
@@ -119,7 +120,7 @@ class Flags:
 
         titles = {name: title for title, names in self.groups.items() for name in names}
         for one in self.defaults:
-            hints, helps = get_type_hints(type(one)), documented(type(one))
+            hints, helps = field_types(type(one)), field_docs(type(one))
             for name in _names(one):
                 hint = hints[name]
                 how = Parameter(
@@ -165,17 +166,6 @@ class Flags:
             name = error.keyword or error.argument.name
             return FlagError(f"{name} must have a value", help)
         return FlagError(str(error).removesuffix("."), help)
-
-
-def documented(cls: type) -> dict[str, str]:
-    """Return the docstrings below the fields of a dataclass and of its bases."""
-    from docstring_parser import parse_from_object
-
-    found = {}
-    for base in reversed(cls.__mro__[:-1]):
-        for one in parse_from_object(base).params:
-            found[one.arg_name] = " ".join((one.description or "").split())
-    return found
 
 
 def _console() -> Console:

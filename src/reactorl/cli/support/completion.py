@@ -67,11 +67,11 @@ def make_completion_parser(words: list[str]) -> argparse.ArgumentParser:
 def _add_flags(parser: argparse.ArgumentParser, algorithm: str) -> None:
     try:
         from reactorl.cli.commands.train import flags_of
-        from reactorl.rl.algorithms.registry import ALGORITHMS, settings_of
+        from reactorl.rl import algorithm_names
     except ImportError:  # without the extra 'train' there are no flags to offer
         return
-    if algorithm in ALGORITHMS:
-        flags_of(algorithm, settings_of(algorithm)()).add_to(parser)
+    if algorithm in algorithm_names():
+        flags_of(algorithm).add_to(parser)
 
 
 def _attach(
@@ -121,10 +121,10 @@ def runs(prefix: str, **_: object) -> Iterator[str]:
 def algorithms(**_: object) -> Iterator[str]:
     """Yield the names of all algorithms."""
     try:
-        from reactorl.rl.algorithms.registry import ALGORITHMS
+        from reactorl.rl import algorithm_names
     except ImportError:
         return iter(())
-    return iter(ALGORITHMS)
+    return iter(algorithm_names())
 
 
 COMPLETERS: Mapping[str, Mapping[str, Completer]] = {

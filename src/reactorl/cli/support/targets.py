@@ -187,7 +187,7 @@ def _lf(path: Path) -> Target:
 
 
 def _run(path: Path) -> Target:
-    from reactorl.cli.commands.train import NEEDED, saved_settings
+    from reactorl.cli.commands.train import NEEDED, import_from_here
     from reactorl.cli.support.errors import missing
 
     if not (path / "config.json").is_file():
@@ -196,10 +196,8 @@ def _run(path: Path) -> Target:
     lacking = missing(NEEDED, "graph")
     if lacking is not None:
         raise TargetError(lacking.what, lacking.remedy)
-    from reactorl.rl.algorithms.registry import settings_of
-    from reactorl.rl.runs.directory import RunDirectory
+    from reactorl.rl import RunDirectory, task_of
 
-    run = RunDirectory.open(path)
-    name = run.config["algorithm"]
-    flow = saved_settings(run, name, settings_of(name)).flow()
-    return Target(flow.main(), path.resolve().name, is_run=True)
+    import_from_here()
+    task = task_of(RunDirectory.open(path))
+    return Target(task.main(), path.resolve().name, is_run=True)

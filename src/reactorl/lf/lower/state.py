@@ -92,7 +92,8 @@ class InstanceState:
                     names[method.name.text] = compiler.function(
                         method.name.text, params, method.code, source
                     )
-        return self_class(self._info.unit.name, self._info.params, names)
+        info = self._info
+        return self_class(info.unit.name, info.params, self.names, names)
 
 
 class _ParamsOf(dict[str, Any]):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from reactorl.lf.lower.values import PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from reactorl._decl.reactor import Reactor
     from reactorl.lf.runtime.tracepoints import Tracepoints
@@ -65,20 +65,36 @@ class Self:
 
 
 def self_class(
-    name: str, params: Mapping[str, Any], names: dict[str, Any]
+    name: str, params: Collection[str], states: Collection[str], names: dict[str, Any]
 ) -> type[Self]:
     """Return the class of ``self`` for one reactor class.
 
+    As in LF, parameter ``p`` is a read-only attribute ``p`` and, unless the program
+    declares that name, a writable attribute ``_p``.
+
     Args:
         name: The name of the reactor class.
-        params: Its parameters, which become read-only attributes.
+        params: The names of its parameters.
+        states: The names of its state variables.
         names: The names that preambles and methods define.
     """
     content = dict(names)
     for param in params:
         content[param] = property(attrgetter(f"__lf_{param}"))
+    for param in {*params, "bank_index"}:
+        alias = f"_{param}"
+        if not (alias in content or alias in states):
+            stored = f"__lf_{param}" if param in params else param
+            content[alias] = _alias(stored)
     content.setdefault("__module__", "lf")
     return type(name, (Self,), content)
+
+
+def _alias(stored: str) -> property:
+    def write(me: Self, value: object) -> None:
+        give(me, stored, value)
+
+    return property(attrgetter(stored), write)
 
 
 def give_params(me: Self, params: Mapping[str, Any], bank_index: int | None) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stable-Baselines3's vector environment, on reactors."""
+"""A ``VecEnv`` of Stable-Baselines3 on ``VectorEnv``."""
 
 from __future__ import annotations
 
@@ -44,22 +44,21 @@ _LEAVES = (spaces.Box, spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary
 class SB3VecEnv(VecEnv):  # type: ignore[misc]
     """Environments for Stable-Baselines3 that step on all cores.
 
-    The results are those of ``DummyVecEnv``, bit for bit. An episode that ends is
-    followed by a reset at the same tag; ``infos[i]["terminal_observation"]`` has what
-    was observed last.
+    Results are bit-identical to ``DummyVecEnv``. Environments are reset in the last
+    step of an episode; ``infos[i]["terminal_observation"]`` has its last observation.
 
     Args:
-        env: As for ``VectorEnv``: an id, or a list of functions that make an
+        env: As for ``VectorEnv``: an id, or a list of functions that make one
             environment each. Or a ``VectorEnv``, which is closed with this.
-        num_envs: How many, if ``env`` is an id.
+        num_envs: Number of environments, if ``env`` is an id.
         options: The other arguments of ``VectorEnv``, such as ``workers``,
             ``placement`` and ``restart``.
 
     Raises:
         EnvError: An environment cannot be made.
-        TypeError: ``env`` is none of these, or observations are of a kind that
-            Stable-Baselines3 does not know.
-        ValueError: An argument is given that Stable-Baselines3 cannot work with.
+        TypeError: ``env`` is something else, or Stable-Baselines3 does not support
+            the observation space.
+        ValueError: Stable-Baselines3 does not support the value of an argument.
 
     Example:
         >>> from stable_baselines3 import PPO
@@ -78,7 +77,7 @@ class SB3VecEnv(VecEnv):  # type: ignore[misc]
         self._actions: Sequence[Any] | Array | None = None
         try:
             _check_space(vector.single_observation_space)
-            self._refuse_doubles()
+            self._check_distinct()
             super().__init__(
                 vector.num_envs,
                 vector.single_observation_space,
@@ -93,7 +92,7 @@ class SB3VecEnv(VecEnv):  # type: ignore[misc]
     # -- steps and resets ---------------------------------------------------------
 
     def reset(self) -> Any:  # noqa: ANN401
-        """Reset all environments, with what ``seed`` and ``set_options`` said."""
+        """Reset all environments, with the seeds and options that were set."""
         self._actions = None
         options = [each or None for each in self._options]
         observations, infos = self.vector.reset_each(self._seeds, options)
@@ -103,21 +102,21 @@ class SB3VecEnv(VecEnv):  # type: ignore[misc]
         return observations
 
     def step_async(self, actions: Sequence[Any] | Array) -> None:
-        """Take an action for each environment; they step in ``step_wait``."""
+        """Set the actions; ``step_wait`` steps the environments."""
         if self._actions is not None:
-            msg = "step_async was called twice; call step_wait in between"
+            msg = "step_async failed: actions are set already; call step_wait first"
             raise RuntimeError(msg)
         self._actions = actions
 
     def step_wait(self) -> tuple[Any, Array, Array, list[dict[str, Any]]]:
-        """Step all environments, and reset those whose episode ended.
+        """Step all environments, and reset those whose episode has ended.
 
         Raises:
-            EnvError: One failed, and is not to be restarted.
+            EnvError: One failed, and restarts are off.
         """
         actions, self._actions = self._actions, None
         if actions is None:
-            msg = "step_wait needs the actions; call step_async before it"
+            msg = "step_wait failed: no actions are set; call step_async first"
             raise RuntimeError(msg)
         observations, rewards, terminations, truncations, parts = self.vector.step_each(
             actions
@@ -137,12 +136,12 @@ class SB3VecEnv(VecEnv):  # type: ignore[misc]
                 }
             )
             self.reset_infos[index] = _only(again)
-        # What environments in this process keep for themselves must not change here.
+        # Environments in this process may keep the objects in their infos.
         kept = infos if self.vector.placement == "process" else deepcopy(infos)
         return observations, rewards.astype(np.float32), dones, kept
 
     def close(self) -> None:
-        """Close the environments; more than once is fine."""
+        """Close the environments; may be called again."""
         self.vector.close()
 
     # -- single environments ------------------------------------------------------
@@ -185,14 +184,16 @@ class SB3VecEnv(VecEnv):  # type: ignore[misc]
     ) -> list[bool]:
         """Return whether some environments have a wrapper of a class.
 
-        In other processes a class is known by its module and name.
+        In worker processes a class is compared by its module and name.
         """
         return self._ask(Wrapped.by(wrapper_class), indices)
 
     def get_images(self) -> Sequence[Any]:
-        """Return a picture of each environment; None without ``rgb_array``."""
+        """Return an image of each environment; None without ``rgb_array``."""
         if self.render_mode != "rgb_array":
-            msg = f"render_mode is {self.render_mode!r}; pictures need 'rgb_array'"
+            msg = (
+                f"render_mode must be 'rgb_array' for images, got {self.render_mode!r}"
+            )
             warnings.warn(msg, stacklevel=2)
             return [None] * self.num_envs
         return self._ask(Render(), None)
@@ -202,20 +203,20 @@ class SB3VecEnv(VecEnv):  # type: ignore[misc]
         if indices is None:
             return self.vector.ask(command, every)
         given = [indices] if isinstance(indices, int | np.integer) else list(indices)
-        meant = [every[index] for index in given]  # those below zero, from the end
+        meant = [every[index] for index in given]  # negative ones count from the end
         if len(set(meant)) < len(meant):
-            msg = f"indices are {given}; name each environment once"
+            msg = f"indices must be distinct, got {given}"
             raise ValueError(msg)
         return self.vector.ask(command, meant)
 
-    def _refuse_doubles(self) -> None:
+    def _check_distinct(self) -> None:
         known: dict[object, int] = {}
         for index, found in enumerate(self._ask(Identify(), None)):
             first = known.setdefault(found, index)
             if first != index:
                 msg = (
-                    f"environments {first} and {index} are one object; let the "
-                    "functions make a new environment each time they are called"
+                    f"env_fns must make a new environment in each call, got the same "
+                    f"object for environments {first} and {index}"
                 )
                 raise ValueError(msg)
 
@@ -230,21 +231,21 @@ def _vector(env: Any, num_envs: int | None, options: dict[str, Any]) -> VectorEn
             options = {"num_envs": num_envs, **options}
         if options:
             named = ", ".join(options)
-            msg = f"{named} cannot be given with a VectorEnv; give it to that one"
+            msg = f"{named} must be given to the VectorEnv itself"
             raise ValueError(msg)
         _check_mode(env.autoreset_mode)
         _check_copy(env.copy)
         return env
     if isinstance(env, gym.vector.VectorEnv):
         msg = (
-            f"env is a {type(env).__name__}; give a reactorl.rl.VectorEnv without "
-            "wrappers, and wrap what you get in VecMonitor, VecNormalize and the like"
+            "env must be a reactorl.rl.VectorEnv without wrappers, got a "
+            f"{type(env).__name__}; wrap the SB3VecEnv in VecMonitor or VecNormalize"
         )
         raise TypeError(msg)
     if isinstance(env, VecEnv | gym.Env):
         msg = (
-            f"env is a {type(env).__name__}; give a list of functions that make an "
-            "environment each"
+            "env must be a list of functions that make one environment each, got a "
+            f"{type(env).__name__}"
         )
         raise TypeError(msg)
     _check_mode(options.pop("autoreset_mode", AutoresetMode.SAME_STEP))
@@ -255,8 +256,8 @@ def _vector(env: Any, num_envs: int | None, options: dict[str, Any]) -> VectorEn
 def _check_mode(mode: str | AutoresetMode) -> None:
     if AutoresetMode(mode) is not AutoresetMode.SAME_STEP:
         msg = (
-            f"autoreset_mode is {AutoresetMode(mode)}; Stable-Baselines3 needs "
-            "autoreset_mode=AutoresetMode.SAME_STEP"
+            "autoreset_mode must be AutoresetMode.SAME_STEP for Stable-Baselines3, got "
+            f"{AutoresetMode(mode)}"
         )
         raise ValueError(msg)
 
@@ -264,14 +265,14 @@ def _check_mode(mode: str | AutoresetMode) -> None:
 def _check_copy(copy: object) -> None:
     if not copy:
         msg = (
-            "copy is False; Stable-Baselines3 keeps observations beyond the next step, "
-            "which needs copy=True"
+            "copy must be True, got False; Stable-Baselines3 keeps observations beyond "
+            "the next step"
         )
         raise ValueError(msg)
 
 
 def _check_space(space: Space) -> None:
-    """Refuse what is no array, nor a dict or tuple of these."""
+    """Refuse spaces that are not arrays, or a dict or tuple of these."""
     leaves: Iterable[Space] = (space,)
     if isinstance(space, spaces.Dict):
         leaves = space.spaces.values()
@@ -280,8 +281,8 @@ def _check_space(space: Space) -> None:
     for leaf in leaves:
         if not isinstance(leaf, _LEAVES):
             msg = (
-                f"the observation space has {leaf} in it; Stable-Baselines3 knows Box, "
-                "Discrete, MultiDiscrete and MultiBinary, and a Dict or Tuple of "
-                "these; wrap the environments in one that gives such observations"
+                "the observation space must be Box, Discrete, MultiDiscrete or "
+                "MultiBinary, or a Dict or Tuple of these, for Stable-Baselines3, got "
+                f"{leaf}; use a wrapper that converts observations"
             )
             raise TypeError(msg)

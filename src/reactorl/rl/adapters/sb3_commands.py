@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reaching for attributes of environments, by the rules of Stable-Baselines3.
+"""Access to attributes of environments, by the rules of Stable-Baselines3.
 
-They differ from Gymnasium's: methods are read without being called, and what is set is
-set on the outermost wrapper, whoever else has an attribute of that name.
+They differ from Gymnasium's: methods are read without being called, and attributes are
+set on the outermost wrapper, even if an inner one has an attribute of that name.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Read(Broadcast):
-    """Read an attribute, of whichever wrapper has it."""
+    """Read an attribute of the outermost wrapper that has it."""
 
     name: str
 
@@ -34,7 +34,7 @@ class Read(Broadcast):
 
 @dataclass(frozen=True, slots=True)
 class Invoke(Broadcast):
-    """Call a method, of whichever wrapper has it."""
+    """Call a method of the outermost wrapper that has it."""
 
     name: str
     args: tuple[Any, ...] = ()
@@ -63,11 +63,11 @@ class Put(Broadcast):
 
 @dataclass(frozen=True, slots=True)
 class Wrapped(Broadcast):
-    """Tell whether there is a wrapper of some class."""
+    """Return whether there is a wrapper of a class."""
 
     kind: type | None
     name: tuple[str, str]
-    """The module and name of the class, by which another process knows it."""
+    """The module and name of the class, for other processes."""
 
     @classmethod
     def by(cls, kind: type) -> Wrapped:
@@ -75,7 +75,7 @@ class Wrapped(Broadcast):
         return cls(kind, _named(kind))
 
     def part(self, indices: Sequence[int]) -> Wrapped:
-        """Return it by name: where it arrives, the class may be another object."""
+        """Return the command by name: in a process the class is another object."""
         return Wrapped(None, self.name)
 
     def apply(self, sub_env: ManagedEnv) -> Answer:
@@ -95,10 +95,10 @@ class Wrapped(Broadcast):
 
 @dataclass(frozen=True, slots=True)
 class Identify(Broadcast):
-    """Tell which object the environment is."""
+    """Return the identity of the environment."""
 
     def apply(self, sub_env: ManagedEnv) -> Answer:
-        """Return its process and its place there."""
+        """Return its process and its address there."""
         return Answer((os.getpid(), id(sub_env.env.unwrapped)))
 
 

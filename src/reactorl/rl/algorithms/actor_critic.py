@@ -1,144 +1,170 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Policies: which actions the outputs of a network stand for, and how likely each is.
-
-For a few actions there is an output each: the logarithm of a weight. For actions that
-are arrays there is an output for each of their numbers: the mean of a normal
-distribution, in units in which the bounds of the space are -1 and 1. Its width is
-learned, too, and is the same for all observations.
-
-A *choice* is what was drawn: the place of an action, or numbers before they are cut to
-the bounds. Learning is about choices; environments get actions.
-"""
+"""What PPO and IMPALA share: acting with an actor, and updates from trajectories."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from gymnasium import spaces
 
-from reactorl.rl.algorithms.mlp import make_mlp
-from reactorl.rl.flow.algorithm import FlowError
-from reactorl.rl.flow.encoding import Encoder
+from reactorl.rl.algorithms import policy, pytree
+from reactorl.rl.algorithms._jax import jax, optax
+from reactorl.rl.algorithms.mlp import apply_mlp
+from reactorl.rl.flow.algorithm import Algorithm, require
 
 if TYPE_CHECKING:
-    from types import ModuleType
+    from collections.abc import Sequence
 
-    from reactorl.rl.flow.algorithm import Array, Random, Spaces
-
-_LOG_2_PI = float(np.log(2 * np.pi))
-
-
-def check(name: str, spaces_: Spaces) -> None:
-    """Refuse spaces that have no policy here.
-
-    Raises:
-        FlowError: Actions are neither a few nor arrays of real numbers, or observations
-            are no numbers.
-    """
-    action = spaces_.action
-    if not isinstance(action, spaces.Discrete | spaces.Box):
-        msg = f"{name} chooses actions from Discrete or Box spaces, not from {action}"
-        raise FlowError(msg, "Put a wrapper around the environment that has one.")
-    if isinstance(action, spaces.Box) and not np.issubdtype(action.dtype, np.floating):
-        msg = f"{name} chooses real numbers, and {action} wants others"
-        raise FlowError(msg, "Use a Box of floats, or a Discrete space.")
-    Encoder(spaces_.observation)
+    from reactorl.rl.checkpoint.registry import Data
+    from reactorl.rl.flow.algorithm import (
+        Array,
+        Batch,
+        Metrics,
+        Random,
+        Spaces,
+        State,
+        Weights,
+    )
 
 
-def make(
-    random: Random, spaces_: Spaces, hidden: tuple[int, ...]
-) -> tuple[dict[str, Any], dict[str, Array]]:
-    """Return networks that know nothing, and what the space says about actions.
+@dataclass(frozen=True, kw_only=True)
+class ActorCritic(Algorithm):
+    """An on-policy algorithm with an actor and a critic; see ``policy``."""
 
-    Returns:
-        What is learned: ``actor`` and ``critic``, and for arrays ``log_std``. What is
-        not: bounds of actions.
-    """
-    action = spaces_.action
-    inputs = int(np.prod(Encoder(spaces_.observation).shape))
-    if isinstance(action, spaces.Discrete):
-        outputs, limits = int(action.n), {"start": np.asarray(action.start, np.int32)}
-    else:
-        assert isinstance(action, spaces.Box)
-        outputs, limits = int(np.prod(action.shape)), _limits(action)
-    params: dict[str, Any] = {
-        "actor": make_mlp(random, (inputs, *hidden, outputs), last_scale=0.01),
-        "critic": make_mlp(random, (inputs, *hidden, 1), last_scale=1.0),
-    }
-    if isinstance(action, spaces.Box):
-        params["log_std"] = np.zeros(outputs, np.float32)
-    return params, limits
+    hidden: tuple[int, ...] = (64, 64)
+    """Sizes of the hidden layers, of actor and critic each."""
+    learning_rate: float = 1e-3
+    """Learning rate of Adam."""
+    anneal_lr: bool = True
+    """Anneal the learning rate linearly to 0 over the training."""
+    gamma: float = 0.99
+    """Discount factor."""
+    num_minibatches: int = 4
+    """Number of minibatches that the transitions of an iteration are split into."""
+    ent_coef: float = 0.01
+    """Entropy bonus coefficient."""
+    vf_coef: float = 0.5
+    """Value-loss coefficient."""
+    max_grad_norm: float = 0.5
+    """Maximum gradient norm; larger gradients are clipped."""
+    reward_scale: float = 0.1
+    """Factor for rewards in the loss; reported returns are unscaled. Choose it such
+    that values are about 10 or less: else the critic's gradients leave little of
+    max_grad_norm to the actor."""
 
+    def check(self) -> None:
+        """Check the hyper-parameters."""
+        super().check()
+        require(self.num_minibatches >= 1, self, "num_minibatches", "at least 1")
 
-def _limits(space: spaces.Box) -> dict[str, Array]:
-    low, high = space.low.astype(np.float32), space.high.astype(np.float32)
-    bounded = np.isfinite(low) & np.isfinite(high)
-    one, zero = np.float32(1), np.float32(0)
-    # Where a bound is missing there is nothing to measure by: numbers stay as they are.
-    near, far = np.where(bounded, low, -one), np.where(bounded, high, one)
-    return {
-        "low": low,
-        "high": high,
-        "middle": np.where(bounded, (near + far) / 2, zero),
-        "half": np.where(bounded, (far - near) / 2, one),
-    }
+    def check_spaces(self, spaces_: Spaces) -> None:
+        """Check that actions are discrete or floats."""
+        policy.check(self.name, spaces_)
 
+    def weights(self, state: State) -> Weights:
+        """Return the actor and the bounds of actions, without the critic."""
+        found = {key: v for key, v in state.params.items() if key != "critic"}
+        return pytree.frozen({**found, "limits": state.limits})
 
-def draw(outputs: Array, log_std: Array | None, random: Random) -> Array:
-    """Return a choice for each row of outputs, at random."""
-    if log_std is not None:
-        noise = random.standard_normal(outputs.shape, np.float32)
-        drawn: Array = outputs + np.exp(log_std) * noise
-        return drawn
-    # The largest sum with Gumbel's noise is distributed as the weights say.
-    best: Array = np.argmax(outputs + random.gumbel(size=outputs.shape), axis=1)
-    return best
+    # -- acting -----------------------------------------------------------------------
 
+    def act(
+        self, weights: Weights, observations: Array, random: Random, progress: float
+    ) -> tuple[Array, Batch]:
+        """Return sampled actions, their log-probabilities, and the progress."""
+        outputs, log_std = self._outputs(weights, observations)
+        choices = policy.sample(outputs, log_std, random)
+        extras = {
+            "choices": choices,
+            "log_probs": policy.log_probs(outputs, log_std, choices, np),
+            "progress": np.full(len(choices), progress, np.float32),
+        }
+        return policy.actions(choices, weights["limits"]), extras
 
-def likeliest(outputs: Array, log_std: Array | None) -> Array:
-    """Return the best choice for each row of outputs."""
-    if log_std is not None:
-        return outputs
-    best: Array = np.argmax(outputs, axis=1)
-    return best
+    def act_greedy(self, weights: Weights, observations: Array) -> Array:
+        """Return the most probable action."""
+        choices = policy.greedy(*self._outputs(weights, observations))
+        return policy.actions(choices, weights["limits"])
 
+    def _outputs(
+        self, weights: Weights, observations: Array
+    ) -> tuple[Array, Array | None]:
+        rows = observations.reshape(len(observations), -1).astype(np.float32)
+        rows = self._normalize(weights, rows)
+        outputs = apply_mlp(weights["actor"], rows, np, "tanh")
+        return outputs, weights.get("log_std")
 
-def actions(choices: Array, limits: dict[str, Array]) -> Array:
-    """Return what environments get."""
-    if "start" in limits:
-        return choices + limits["start"]
-    low = limits["low"]
-    spread = choices.reshape(len(choices), *low.shape) * limits["half"]
-    found: Array = np.clip(spread + limits["middle"], low, limits["high"])
-    return found
+    def _normalize(self, weights: Weights, rows: Array) -> Array:
+        """Return observations as the actor gets them."""
+        return rows
 
+    # -- learning ---------------------------------------------------------------------
 
-def log_probs(
-    outputs: Any,  # noqa: ANN401
-    log_std: Any,  # noqa: ANN401
-    choices: Any,  # noqa: ANN401
-    xp: ModuleType,
-) -> Any:  # noqa: ANN401
-    """Return the logarithm of how likely each choice is; ``xp`` is NumPy or JAX's."""
-    if log_std is not None:
-        away = (choices - outputs) * xp.exp(-log_std)
-        return xp.sum(-0.5 * (away * away + _LOG_2_PI) - log_std, axis=1)
-    chosen = xp.take_along_axis(_logs(outputs, xp), choices[:, None], axis=1)
-    return chosen[:, 0]
+    def update(
+        self, state: State, batches: Sequence[Batch]
+    ) -> tuple[State, Metrics, None]:
+        """Learn from trajectories ``[step, env, ...]``, in one compiled call each."""
+        metrics: Metrics = {}
+        for batch in batches:
+            wanted = ("observations", "next_observations", "choices", "log_probs")
+            steps = {name: batch[name] for name in wanted}
+            steps["rewards"] = batch["rewards"].astype(np.float32)
+            steps["terminations"] = batch["terminations"]
+            steps["truncations"] = batch["truncations"]
+            rate = np.float32(self.learning_rate_at(float(batch["progress"].flat[0])))
+            state, found = self._learn(state, steps, rate)
+            metrics = {f"losses/{name}": float(found[name]) for name in sorted(found)}
+            metrics["charts/learning_rate"] = float(rate)
+        return state, metrics, None
 
+    def learning_rate_at(self, progress: float) -> float:
+        """Return the learning rate after a fraction of the training.
 
-def entropies(outputs: Any, log_std: Any, xp: ModuleType) -> Any:  # noqa: ANN401
-    """Return how undecided the policy is, for each row of outputs."""
-    if log_std is not None:
-        return xp.broadcast_to(
-            xp.sum(log_std + 0.5 * (_LOG_2_PI + 1)), outputs.shape[:1]
+        Override it for another schedule; its parameters should be fields, so that they
+        are part of the identity of a checkpoint.
+        """
+        return (
+            self.learning_rate * (1 - progress)
+            if self.anneal_lr
+            else (self.learning_rate)
         )
-    logs = _logs(outputs, xp)
-    return -xp.sum(xp.exp(logs) * logs, axis=1)
 
+    @abstractmethod
+    def _iteration(self, state: State, steps: Any, rate: Any) -> tuple[State, Any]:  # noqa: ANN401
+        """Return the state after one iteration, and metrics; compiled by JAX."""
 
-def _logs(outputs: Any, xp: ModuleType) -> Any:  # noqa: ANN401
-    """Return logarithms of chances."""
-    outputs = outputs - xp.max(outputs, axis=1, keepdims=True)
-    return outputs - xp.log(xp.sum(xp.exp(outputs), axis=1, keepdims=True))
+    @cached_property
+    def _learn(self) -> Any:  # noqa: ANN401
+        return jax.jit(self._iteration)
+
+    @cached_property
+    def _optimiser(self) -> optax.GradientTransformation:
+        # Without the learning rate: that depends on the progress of the training.
+        return optax.chain(
+            optax.clip_by_global_norm(self.max_grad_norm), optax.scale_by_adam(eps=1e-5)
+        )
+
+    def _descend(
+        self,
+        params: Any,  # noqa: ANN401
+        optimiser: Any,  # noqa: ANN401
+        rate: Any,  # noqa: ANN401
+        gradients: Any,  # noqa: ANN401
+    ) -> tuple[Any, Any]:
+        """Return parameters and optimizer state after one step."""
+        changes, optimiser = self._optimiser.update(gradients, optimiser, params)
+        params = jax.tree.map(lambda p, c: p - rate * c, params, changes)
+        return params, optimiser
+
+    # -- checkpoints ------------------------------------------------------------------
+
+    def serialize(self, state: State) -> Data:
+        """Return the state as plain data."""
+        return pytree.flatten(state)
+
+    def deserialize(self, like: State, data: Data) -> State:
+        """Return a state from plain data."""
+        return pytree.unflatten(like, data)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""DQN: synchronised parallel Q-learning with a network.
+"""DQN: Q-learning with a network, a target network and a replay buffer.
 
-Double Q-learning, a target network, and, as an option of the replay buffer, prioritised
-replay. Rollouts act with a copy of the weights and explore at random; one learner does
-all updates of a round in one compiled call.
+Optionally double DQN, the Huber loss, and prioritized replay. Rollouts act
+epsilon-greedily with a copy of the weights; the learner does all updates of an
+iteration in one compiled call.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-import optax
 from gymnasium import spaces
 
 from reactorl.rl._public import public
-from reactorl.rl.algorithms import pytree as trees
+from reactorl.rl.algorithms import pytree
+from reactorl.rl.algorithms._jax import jax, jnp, optax
+from reactorl.rl.algorithms.epsilon_greedy import check_epsilon, epsilon
 from reactorl.rl.algorithms.mlp import apply_mlp, make_mlp
-from reactorl.rl.flow.algorithm import FlowError
+from reactorl.rl.flow.algorithm import Algorithm, FlowError, require
 from reactorl.rl.flow.encoding import Encoder
+from reactorl.rl.flow.replay import ReplayConfig
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class DQNState(NamedTuple):
-    """What the learner knows."""
+    """State of the learner."""
 
     params: Any
     target: Any
@@ -48,49 +48,85 @@ class DQNState(NamedTuple):
 
 
 @public
-@dataclass(frozen=True)
-class DQN:
-    """The algorithm, and all that can be chosen about it."""
+@dataclass(frozen=True, kw_only=True)
+class DQN(Algorithm):
+    """DQN: Q-learning with a network, for discrete actions."""
 
-    hidden: tuple[int, ...] = (256, 256)
-    """Sizes of the hidden layers."""
+    lag: int = 0
+    """Policy lag in iterations: rollouts act with weights this many iterations old.
+    0: rollouts and learner take turns; 1 or more: they run concurrently."""
     learning_rate: float = 2.3e-3
-    """Of the optimiser Adam."""
-    decay: int = 0
-    """In how many updates it falls to nothing, in a straight line; 0: it stays."""
+    """Learning rate of Adam."""
+    anneal_lr: bool = True
+    """Anneal the learning rate linearly to 0 over the training."""
     gamma: float = 0.99
-    """How much a reward is worth one step later."""
-    target_every: int = 128
-    """After how many updates the target network is copied."""
+    """Discount factor."""
+    buffer_size: int = 100_000
+    """Capacity of the replay buffer, in transitions."""
+    batch_size: int = 64
+    """Transitions drawn from the replay buffer for an update."""
+    learning_starts: int = 1_000
+    """Environment steps before the first update."""
+    train_frequency: float = 2.0
+    """Environment steps per update."""
+    target_network_frequency: int = 256
+    """Environment steps between two updates of the target network."""
     start_e: float = 1.0
-    """How often actions are random at the beginning."""
+    """Initial epsilon."""
     end_e: float = 0.04
-    """How often they are random when exploration is over."""
+    """Final epsilon."""
     exploration_fraction: float = 0.16
-    """Which part of the training exploration takes."""
+    """Fraction of total_timesteps over which epsilon is annealed."""
+    hidden: tuple[int, ...] = (128, 128)
+    """Sizes of the hidden layers."""
     double: bool = True
-    """Whether the network chooses the action that the target network judges."""
+    """Use double DQN: the network chooses the action that the target network values."""
     huber: bool = False
-    """Whether large errors count by their size and not by its square.
-
-    That keeps updates small where rewards are, too. Where the end of an episode is all
-    there is to learn from it takes ends for outliers, and values grow without bound.
-    """
+    """Use the Huber loss instead of the squared loss."""
+    priority: float = 0.0
+    """Prioritization exponent alpha of the replay buffer; 0: uniform sampling."""
 
     name = "DQN"
-    uses_replay = True
 
-    def check(self, spaces_: Spaces) -> None:
-        """Refuse anything but a finite set of actions."""
+    def check(self) -> None:
+        """Check the hyper-parameters."""
+        super().check()
+        require(self.train_frequency > 0, self, "train_frequency", "above 0")
+        require(self.batch_size >= 1, self, "batch_size", "at least 1")
+        check_epsilon(self)
+
+    @property
+    def updates_per_iteration(self) -> int:
+        """Number of updates in an iteration."""
+        return max(1, round(self.steps_per_iteration / self.train_frequency))
+
+    @property
+    def target_interval(self) -> int:
+        """Number of updates between two updates of the target network."""
+        return max(1, round(self.target_network_frequency / self.train_frequency))
+
+    @property
+    def replay(self) -> ReplayConfig:
+        """The replay buffer."""
+        return ReplayConfig(
+            capacity=self.buffer_size,
+            batch_size=self.batch_size,
+            updates=self.updates_per_iteration,
+            starts_at=self.learning_starts,
+            priority=self.priority,
+        )
+
+    def check_spaces(self, spaces_: Spaces) -> None:
+        """Check that actions are discrete."""
         if not isinstance(spaces_.action, spaces.Discrete):
-            msg = f"DQN chooses among a few actions, not from {spaces_.action}"
+            msg = f"action space must be Discrete for DQN, got {spaces_.action}"
             raise FlowError(msg, "Use PPO for continuous actions.")
         Encoder(spaces_.observation)
 
-    # -- the network ------------------------------------------------------------------
+    # -- network ----------------------------------------------------------------------
 
-    def begin(self, spaces_: Spaces, seed: int) -> DQNState:
-        """Return a network that knows nothing."""
+    def init(self, spaces_: Spaces, seed: int) -> DQNState:
+        """Return the state with a new network."""
         assert isinstance(spaces_.action, spaces.Discrete)
         inputs = int(np.prod(Encoder(spaces_.observation).shape))
         random = np.random.Generator(np.random.PCG64(seed))  # noqa: TID251
@@ -99,33 +135,28 @@ class DQN:
         return DQNState(params, params, self._optimiser.init(params), jnp.int32(0))
 
     def weights(self, state: DQNState) -> Weights:
-        """Return what acting needs."""
-        return trees.frozen(state.params)
+        """Return the network, without the target network."""
+        return pytree.frozen(state.params)
 
     # -- acting -----------------------------------------------------------------------
 
     def act(
         self, weights: Weights, observations: Array, random: Random, progress: float
     ) -> tuple[Array, Batch]:
-        """Return the best action, or with a chance of epsilon any."""
-        epsilon = self.epsilon(progress)
-        best = self.act_best(weights, observations)
-        drawn = random.random(len(best))
-        # What is below epsilon is anything below it, with equal chances: the fraction
-        # of epsilon that it is says which of the actions.
-        explores = drawn < epsilon
-        count = len(weights[-1]["b"])
-        anything = (drawn[explores] * (count / epsilon)).astype(best.dtype)
-        best[explores] = np.minimum(anything, count - 1)
-        return best, {}
+        """Return the greedy action, or with probability epsilon a uniform one."""
+        threshold = epsilon(self, progress)
+        actions = self.act_greedy(weights, observations)
+        drawn = random.random(len(actions))
+        # Below epsilon the number is uniform in [0, epsilon): it selects the action.
+        explores = drawn < threshold
+        if explores.any():
+            count = len(weights[-1]["b"])
+            uniform = (drawn[explores] * (count / threshold)).astype(actions.dtype)
+            actions[explores] = np.minimum(uniform, count - 1)
+        return actions, {}
 
-    def epsilon(self, progress: float) -> float:
-        """Return how often actions are random."""
-        done = min(1.0, progress / self.exploration_fraction)
-        return self.start_e + done * (self.end_e - self.start_e)
-
-    def act_best(self, weights: Weights, observations: Array) -> Array:
-        """Return the action that is worth most."""
+    def act_greedy(self, weights: Weights, observations: Array) -> Array:
+        """Return the action with the largest Q-value."""
         values = apply_mlp(weights, _rows(observations, np), np)
         best: Array = values.argmax(axis=1)
         return best
@@ -137,24 +168,24 @@ class DQN:
     ) -> tuple[DQNState, Metrics, Sequence[Array]]:
         """Learn from batches, one after the other, in one compiled call."""
         each = {name: np.stack([b[name] for b in batches]) for name in batches[0]}
-        state, seen = self._updates(state, _columns(each))
-        losses, values, errors = (np.asarray(part) for part in seen)
+        state, found = self._updates(state, _columns(each))
+        losses, values, td_errors = (np.asarray(part) for part in found)
         metrics = {
             "losses/td_loss": float(losses.mean()),
             "losses/q_values": float(values.mean()),
         }
-        if self.decay:
-            rate = self._rate(state.updates)
-            metrics["charts/learning_rate"] = float(rate)
-        return state, metrics, list(errors)
+        if self.anneal_lr:
+            metrics["charts/learning_rate"] = float(self._rate(state.updates))
+        return state, metrics, list(td_errors)
 
     @cached_property
     def _optimiser(self) -> optax.GradientTransformation:
-        return optax.adam(self._rate if self.decay else self.learning_rate)
+        return optax.adam(self._rate if self.anneal_lr else self.learning_rate)
 
     @cached_property
     def _rate(self) -> Any:  # noqa: ANN401
-        return optax.linear_schedule(self.learning_rate, 0.0, self.decay)
+        horizon = self.iterations * self.updates_per_iteration
+        return optax.linear_schedule(self.learning_rate, 0.0, horizon)
 
     @cached_property
     def _updates(self) -> Any:  # noqa: ANN401
@@ -162,8 +193,8 @@ class DQN:
 
     def _update(self, state: DQNState, batch: Any) -> tuple[DQNState, Any]:  # noqa: ANN401
         grad = jax.grad(self.loss, has_aux=True)
-        gradients, seen = grad(state.params, state.target, batch)
-        return self._apply(state, gradients), seen
+        gradients, found = grad(state.params, state.target, batch)
+        return self._apply(state, gradients), found
 
     def _apply(self, state: DQNState, gradients: Any) -> DQNState:  # noqa: ANN401
         changes, optimiser = self._optimiser.update(
@@ -171,44 +202,44 @@ class DQN:
         )
         params = optax.apply_updates(state.params, changes)
         updates = state.updates + 1
-        renew = updates % self.target_every == 0
+        renew = updates % self.target_interval == 0
         target = jax.tree.map(
             lambda new, old: jnp.where(renew, new, old), params, state.target
         )
         return DQNState(params, target, optimiser, updates)
 
     def loss(self, params: Any, target: Any, batch: Any) -> tuple[Any, Any]:  # noqa: ANN401
-        """Return how wrong the network is about a batch, and more about that."""
-        rows, after = (
+        """Return the loss of a batch, and as auxiliary values loss, Q and TD errors."""
+        rows, next_rows = (
             _rows(batch[name], jnp) for name in ("observations", "next_observations")
         )
-        later = apply_mlp(target, after, jnp)
-        chooser = apply_mlp(params, after, jnp) if self.double else later
+        next_values = apply_mlp(target, next_rows, jnp)
+        chooser = apply_mlp(params, next_rows, jnp) if self.double else next_values
         best = jnp.argmax(chooser, axis=1)
-        later = jnp.take_along_axis(later, best[:, None], axis=1)[:, 0]
-        wanted = batch["rewards"] + self.gamma * batch["goes_on"] * later
+        next_value = jnp.take_along_axis(next_values, best[:, None], axis=1)[:, 0]
+        targets = batch["rewards"] + self.gamma * batch["non_terminal"] * next_value
         values = apply_mlp(params, rows, jnp)
-        chosen = jnp.take_along_axis(values, batch["actions"][:, None], axis=1)[:, 0]
-        errors = chosen - jax.lax.stop_gradient(wanted)
+        q_values = jnp.take_along_axis(values, batch["actions"][:, None], axis=1)[:, 0]
+        td_errors = q_values - jax.lax.stop_gradient(targets)
         measure = optax.losses.huber_loss if self.huber else optax.losses.l2_loss
-        loss = jnp.mean(batch["importance"] * measure(errors))
-        return loss, (loss, chosen, errors)
+        loss = jnp.mean(batch["importance"] * measure(td_errors))
+        return loss, (loss, q_values, td_errors)
 
-    # -- learning in two halves, for a parameter server -------------------------------
+    # -- gradients and their application, for a parameter server ----------------------
 
     def gradients(self, state: DQNState, batch: Batch) -> tuple[Any, Metrics, Array]:
-        """Return the gradients of one batch."""
-        found, (loss, values, errors) = self._gradients(
+        """Return the gradients of one batch, metrics, and TD errors."""
+        found, (loss, values, td_errors) = self._gradients(
             state.params, state.target, _columns(batch)
         )
         metrics = {
             "losses/td_loss": float(loss),
             "losses/q_values": float(np.asarray(values).mean()),
         }
-        return trees.frozen(found), metrics, np.asarray(errors)
+        return pytree.frozen(found), metrics, np.asarray(td_errors)
 
     def apply(self, state: DQNState, gradients: Any) -> DQNState:  # noqa: ANN401
-        """Return the state after one step of the optimiser."""
+        """Return the state after one step of the optimizer."""
         found: DQNState = self._applied(state, gradients)
         return found
 
@@ -220,34 +251,33 @@ class DQN:
     def _applied(self) -> Any:  # noqa: ANN401
         return jax.jit(self._apply)
 
-    # -- keeping ----------------------------------------------------------------------
+    # -- checkpoints ------------------------------------------------------------------
 
-    def saved(self, state: DQNState) -> Data:
+    def serialize(self, state: DQNState) -> Data:
         """Return the state as plain data."""
-        return trees.told(state)
+        return pytree.flatten(state)
 
-    def restored(self, like: DQNState, data: Data) -> DQNState:
+    def deserialize(self, like: DQNState, data: Data) -> DQNState:
         """Return a state from plain data."""
-        return trees.heard(like, data)
+        return pytree.unflatten(like, data)
 
 
 def _columns(batch: Batch) -> dict[str, Array]:
     """Return what the loss needs of a batch."""
     rewards = batch["rewards"].astype(np.float32)
-    # What was cut off would have gone on; what ended is worth no more.
-    ended = batch["terminations"].astype(np.float32)
     return {
         "observations": batch["observations"],
         "actions": batch["actions"],
         "rewards": rewards,
         "next_observations": batch["next_observations"],
-        "goes_on": 1.0 - ended,
+        # Bootstrap through truncation, not through termination.
+        "non_terminal": 1.0 - batch["terminations"].astype(np.float32),
         "importance": batch.get("importance", np.ones_like(rewards)),
     }
 
 
 def _rows(observations: Any, xp: Any) -> Any:  # noqa: ANN401
-    """Return observations as rows of numbers."""
+    """Return observations as rows of floats."""
     if observations.ndim != 2:
         observations = observations.reshape(len(observations), -1)
     if observations.dtype == xp.float32:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small networks, for JAX where they learn and for NumPy where they act.
+"""Multilayer perceptrons, in JAX for learning and in NumPy for acting.
 
-Acting takes a few rows at a time: NumPy does that in a tenth of the time that a call of
-compiled code takes to begin.
+Acting has few rows at a time: NumPy needs a tenth of the time that the call of a
+compiled function takes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 Layers: TypeAlias = "list[dict[str, Any]]"
-"""Of each layer the matrix ``w`` and the row ``b``."""
+"""Weights ``w`` and bias ``b`` of each layer."""
 
 
 def orthogonal(random: Any, rows: int, columns: int, scale: float) -> Any:  # noqa: ANN401
@@ -37,12 +37,12 @@ def make_mlp(
     sizes: Sequence[int],
     last_scale: float,
 ) -> Layers:
-    """Return the layers of a network, from its input to its output.
+    """Return the layers of a new network, from input to output.
 
     Args:
-        random: NumPy's generator.
-        sizes: Of the input, of each hidden layer, of the output.
-        last_scale: How large the numbers of the last layer are.
+        random: A generator of NumPy.
+        sizes: Of the input, each hidden layer, and the output.
+        last_scale: Gain of the last layer's orthogonal initialization.
     """
     layers: Layers = []
     for place, (rows, columns) in enumerate(pairwise(sizes)):
@@ -63,8 +63,8 @@ def apply_mlp(layers: Layers, rows: Any, xp: ModuleType, hidden: str = "relu") -
     Args:
         layers: The network.
         rows: One input each.
-        xp: Whose functions to use: ``numpy`` or ``jax.numpy``.
-        hidden: What is between the layers, ``relu`` or ``tanh``.
+        xp: ``numpy`` or ``jax.numpy``.
+        hidden: Activation of hidden layers, ``relu`` or ``tanh``.
     """
     if xp is np:
         return _apply_in_place(layers, rows, hidden)
@@ -75,7 +75,7 @@ def apply_mlp(layers: Layers, rows: Any, xp: ModuleType, hidden: str = "relu") -
 
 
 def _apply_in_place(layers: Layers, rows: Any, hidden: str) -> Any:  # noqa: ANN401
-    """Do the same with a few rows, where making arrays takes most of the time."""
+    """Do the same in NumPy, without temporary arrays."""
     last = len(layers) - 1
     for place, layer in enumerate(layers):
         rows = rows @ layer["w"]

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""States of JAX as plain data, and as arrays that nobody changes."""
+"""Pytrees of JAX as plain data, and as read-only arrays."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import jax
 import numpy as np
+
+from reactorl.rl.algorithms._jax import jax
 
 if TYPE_CHECKING:
     from reactorl.rl.checkpoint.registry import Data
@@ -15,7 +16,7 @@ _T = TypeVar("_T")
 
 
 def frozen(tree: _T) -> _T:
-    """Return the same with NumPy arrays that are read-only; nothing is copied."""
+    """Return a tree with read-only NumPy arrays as leaves; nothing is copied."""
 
     def freeze(leaf: Any) -> Any:  # noqa: ANN401
         array = np.asarray(leaf)
@@ -26,16 +27,21 @@ def frozen(tree: _T) -> _T:
     return found
 
 
-def told(tree: Any) -> Data:  # noqa: ANN401
+def flatten(tree: Any) -> Data:  # noqa: ANN401
     """Return the leaves of a tree, in order."""
     return [np.asarray(leaf) for leaf in jax.tree.leaves(tree)]
 
 
-def heard(like: _T, data: Data) -> _T:
-    """Return a tree of the form of ``like`` with these leaves."""
-    leaves, form = jax.tree.flatten(like)
+def unflatten(like: _T, data: Data) -> _T:
+    """Return a tree with the structure of ``like`` and these leaves.
+
+    Raises:
+        ValueError: The number of leaves is another.
+    """
+    leaves, structure = jax.tree.flatten(like)
     if len(leaves) != len(data):
-        msg = f"{len(data)} arrays were saved, and the state has {len(leaves)}"
+        msg = f"state must have {len(leaves)} arrays, got {len(data)}"
         raise ValueError(msg)
-    found: _T = jax.tree.unflatten(form, [jax.numpy.asarray(leaf) for leaf in data])
+    arrays = [jax.numpy.asarray(leaf) for leaf in data]
+    found: _T = jax.tree.unflatten(structure, arrays)
     return found

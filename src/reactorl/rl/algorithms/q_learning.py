@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Q-learning with a table: synchronised, parallel, for a few states and actions.
+"""Q-learning with a table, for finite observation and action spaces.
 
-Rollouts act with the table of an earlier round and explore at random. The learner goes
-through what all of them collected, step by step and in a step from one environment to
-the next, and changes one entry at a time: the order is fixed, so the table is too.
+Rollouts act epsilon-greedily with the table of an earlier iteration. The learner goes
+through all transitions of an iteration in a fixed order, by step and then by
+environment, and changes one entry at a time.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ import numpy as np
 from gymnasium import spaces
 
 from reactorl.rl._public import public
-from reactorl.rl.flow.algorithm import FlowError
+from reactorl.rl.algorithms.epsilon_greedy import check_epsilon, epsilon
+from reactorl.rl.flow.algorithm import Algorithm, FlowError
 from reactorl.rl.flow.encoding import Encoder
 
 if TYPE_CHECKING:
@@ -26,66 +27,75 @@ if TYPE_CHECKING:
     from reactorl.rl.flow.algorithm import Array, Batch, Metrics, Random, Spaces
 
 MOST_ENTRIES: Final = 100_000_000
-"""A larger table would not be filled by any training, if it fitted into memory."""
+"""Upper bound of the table's size."""
 
 
 class TableState(NamedTuple):
-    """What the learner knows. Nobody changes these arrays; updates make new ones."""
+    """State of the learner. Its arrays are read-only; updates make new ones."""
 
     table: Array
-    """What an action is worth: an axis for each number of a row, and one for actions.
-    """
+    """Q-values: an axis for each component of an observation, and one for actions."""
     visits: Array
-    """How often each entry was changed."""
+    """How often each entry was updated."""
 
 
 @public
-@dataclass(frozen=True)
-class QLearning:
-    """The algorithm, and all that can be chosen about it."""
+@dataclass(frozen=True, kw_only=True)
+class QLearning(Algorithm):
+    """Q-learning with a table, for finite observation and action spaces."""
 
+    num_steps: int = 32
+    """Steps per environment in an iteration."""
+    lag: int = 0
+    """Policy lag in iterations: rollouts act with a table this many iterations old.
+    0: rollouts and learner take turns; 1 or more: they run concurrently."""
     learning_rate: float = 0.1
-    """Which part of an error is made up for when an entry is changed first (alpha)."""
+    """Learning rate alpha."""
     learning_rate_decay: float = 0.0
-    """After n changes of an entry the rate is ``alpha / (1 + decay * n)`` for it."""
+    """Decay of the learning rate: alpha / (1 + decay * n) after n updates of an
+    entry."""
     gamma: float = 0.99
-    """How much a reward is worth one step later."""
+    """Discount factor."""
     start_e: float = 1.0
-    """How often actions are random at the beginning."""
+    """Initial epsilon."""
     end_e: float = 0.05
-    """How often they are random when exploration is over."""
+    """Final epsilon."""
     exploration_fraction: float = 0.5
-    """Which part of the training exploration takes."""
+    """Fraction of total_timesteps over which epsilon is annealed."""
     initial_value: float = 0.0
-    """What the table has at first; more than can be had makes it try everything."""
+    """Initial Q-value of all entries; a value above any return favours exploration."""
 
     name = "Q-learning"
-    uses_replay = False
+    default_env = "FrozenLake-v1"
 
-    def check(self, spaces_: Spaces) -> None:
-        """Refuse anything but a few observations and actions, counted from 0."""
+    def check(self) -> None:
+        """Check the hyper-parameters."""
+        super().check()
+        check_epsilon(self)
+
+    def check_spaces(self, spaces_: Spaces) -> None:
+        """Check that both spaces are finite, counted from 0, and fit into a table."""
         action = spaces_.action
         if not isinstance(action, spaces.Discrete):
-            msg = f"Q-learning chooses among a few actions, not from {action}"
+            msg = f"action space must be Discrete for Q-learning, got {action}"
             raise FlowError(msg, "Use PPO for continuous actions.")
         if action.start != 0:
-            msg = f"Q-learning counts actions from 0, and {action} does not"
-            raise FlowError(msg, "Put a wrapper around the environment that does.")
-        seen = spaces_.observation
-        counts = Encoder(seen).counts
+            msg = f"action space must start at 0 for Q-learning, got {action}"
+            raise FlowError(msg, "Use a wrapper that shifts actions.")
+        observation = spaces_.observation
+        counts = Encoder(observation).counts
         if counts is None:
-            msg = f"Q-learning has no table for observations of {seen}"
-            remedy = "It needs a few of them, counted from 0; DQN does without."
-            raise FlowError(msg, remedy)
+            msg = f"observation space must be finite for Q-learning, got {observation}"
+            raise FlowError(msg, "Use DQN for other observations.")
         entries = prod(counts) * int(action.n)
         if entries > MOST_ENTRIES:
-            msg = f"a table for {seen} and {action} has {entries} entries"
-            raise FlowError(msg, f"More than {MOST_ENTRIES} are too many; use DQN.")
+            msg = f"the table must have at most {MOST_ENTRIES} entries, got {entries}"
+            raise FlowError(msg, "Use DQN for large spaces.")
 
-    # -- the table --------------------------------------------------------------------
+    # -- table ------------------------------------------------------------------------
 
-    def begin(self, spaces_: Spaces, seed: int) -> TableState:
-        """Return a table that has the initial value everywhere."""
+    def init(self, spaces_: Spaces, seed: int) -> TableState:
+        """Return a table with the initial value everywhere."""
         assert isinstance(spaces_.action, spaces.Discrete)
         counts = Encoder(spaces_.observation).counts
         assert counts is not None
@@ -102,22 +112,16 @@ class QLearning:
     def act(
         self, weights: Array, observations: Array, random: Random, progress: float
     ) -> tuple[Array, Batch]:
-        """Return the best action, or with a chance of epsilon any."""
-        best = self.act_best(weights, observations)
-        anything = random.integers(weights.shape[-1], size=len(best))
-        explore = random.random(len(best)) < self.epsilon(progress)
-        return np.where(explore, anything, best), {}
+        """Return the greedy action, or with probability epsilon a uniform one."""
+        greedy = self.act_greedy(weights, observations)
+        uniform = random.integers(weights.shape[-1], size=len(greedy))
+        explores = random.random(len(greedy)) < epsilon(self, progress)
+        return np.where(explores, uniform, greedy), {}
 
-    def epsilon(self, progress: float) -> float:
-        """Return how often actions are random."""
-        done = min(1.0, progress / self.exploration_fraction)
-        return self.start_e + done * (self.end_e - self.start_e)
-
-    def act_best(self, weights: Array, observations: Array) -> Array:
-        """Return the action that is worth most; of several the first."""
-        width = weights.shape[-1]
-        flat = weights.reshape(-1, width)
-        best: Array = np.argmax(flat[_places(observations, weights)], axis=1)
+    def act_greedy(self, weights: Array, observations: Array) -> Array:
+        """Return the action with the largest Q-value; of equal ones the first."""
+        flat = weights.reshape(-1, weights.shape[-1])
+        best: Array = np.argmax(flat[_indices(observations, weights)], axis=1)
         return best
 
     # -- learning ---------------------------------------------------------------------
@@ -125,15 +129,14 @@ class QLearning:
     def update(
         self, state: TableState, batches: Sequence[Batch]
     ) -> tuple[TableState, Metrics, None]:
-        """Learn from steps of all environments, one after the other."""
+        """Learn from the transitions of all environments, one after the other."""
         table, visits = state.table.copy(), state.visits.copy()
         errors: list[float] = []
         values: list[float] = []
         for batch in batches:
             self._learn(table, visits, batch, errors, values)
-        squares = np.square(errors)
         metrics = {
-            "losses/td_loss": float(squares.mean()),
+            "losses/td_loss": float(np.square(errors).mean()),
             "losses/q_values": float(np.mean(values)),
         }
         return _frozen(TableState(table, visits)), metrics, None
@@ -149,61 +152,61 @@ class QLearning:
         length, width = batch["rewards"].shape
         count = length * width
         before, after = (
-            _places(batch[name].reshape(count, -1), table)
+            _indices(batch[name].reshape(count, -1), table)
             for name in ("observations", "next_observations")
         )
-        # Numbers of Python are the same as NumPy's, and one at a time much faster; so
-        # the rows in question are taken out, and put back when they are done.
-        rows, places = np.unique(np.concatenate([before, after]), return_inverse=True)
+        # Python floats are the same numbers as NumPy's, and much faster one at a time:
+        # the rows that are used are copied into lists, and copied back afterwards.
+        rows, inverse = np.unique(np.concatenate([before, after]), return_inverse=True)
         flat = table.reshape(-1, table.shape[-1])
         flat_visits = visits.reshape(-1, table.shape[-1])
-        worth = flat[rows].tolist()
-        seen = flat_visits[rows].tolist()
+        q = flat[rows].tolist()
+        updates = flat_visits[rows].tolist()
         alpha, decay, gamma = self.learning_rate, self.learning_rate_decay, self.gamma
-        for here, there, action, reward, ended in zip(
-            places[:count].tolist(),
-            places[count:].tolist(),
+        for here, there, action, reward, terminated in zip(
+            inverse[:count].tolist(),
+            inverse[count:].tolist(),
             batch["actions"].reshape(-1).tolist(),
             batch["rewards"].reshape(-1).tolist(),
             batch["terminations"].reshape(-1).tolist(),
             strict=True,
         ):
-            # What was cut off would have gone on; what ended is worth no more.
-            due = reward if ended else reward + gamma * max(worth[there])
-            value = worth[here][action]
-            error = due - value
-            rate = alpha / (1.0 + decay * seen[here][action])
-            worth[here][action] = value + rate * error
-            seen[here][action] += 1
-            errors.append(error)
+            # Bootstrap through truncation, not through termination.
+            target = reward if terminated else reward + gamma * max(q[there])
+            value = q[here][action]
+            td_error = target - value
+            rate = alpha / (1.0 + decay * updates[here][action])
+            q[here][action] = value + rate * td_error
+            updates[here][action] += 1
+            errors.append(td_error)
             values.append(value)
-        flat[rows] = worth
-        flat_visits[rows] = seen
+        flat[rows] = q
+        flat_visits[rows] = updates
 
-    # -- keeping ----------------------------------------------------------------------
+    # -- checkpoints ------------------------------------------------------------------
 
-    def saved(self, state: TableState) -> Data:
+    def serialize(self, state: TableState) -> Data:
         """Return the state as plain data."""
         return {"table": state.table, "visits": state.visits}
 
-    def restored(self, like: TableState, data: Data) -> TableState:
+    def deserialize(self, like: TableState, data: Data) -> TableState:
         """Return a state from plain data.
 
         Raises:
-            ValueError: The table is one of other spaces.
+            ValueError: The shape of the table is another.
         """
         table, visits = np.array(data["table"]), np.array(data["visits"])
         if table.shape != like.table.shape:
-            shapes = f"{table.shape} was saved, and the table has {like.table.shape}"
-            raise ValueError(shapes)
+            msg = f"table must have shape {like.table.shape}, got {table.shape}"
+            raise ValueError(msg)
         return _frozen(TableState(table, visits))
 
 
-def _places(observations: Array, table: Array) -> Array:
-    """Return which row of the table each observation is, counted through all axes."""
+def _indices(observations: Array, table: Array) -> Array:
+    """Return the row of the flattened table for each observation."""
     numbers = observations.reshape(len(observations), -1).astype(np.int64)
-    places: Any = np.ravel_multi_index(tuple(numbers.T), table.shape[:-1])
-    return np.asarray(places)
+    found: Any = np.ravel_multi_index(tuple(numbers.T), table.shape[:-1])
+    return np.asarray(found)
 
 
 def _frozen(state: TableState) -> TableState:

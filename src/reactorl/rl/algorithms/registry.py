@@ -1,39 +1,50 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The algorithms that ``reactorl train`` knows, by name.
-
-An entry names a class of settings; its ``flow()`` makes the task. Nothing is imported
-before somebody asks for it.
-"""
+"""The algorithms of ``reactorl train``, by name; imported on first use."""
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
+from reactorl.rl._public import public
 from reactorl.rl.flow.algorithm import FlowError
 
 if TYPE_CHECKING:
-    from reactorl.rl.algorithms.settings import Settings
+    from reactorl.rl.flow.algorithm import Algorithm
 
 ALGORITHMS: Final = {
-    "dqn": "reactorl.rl.algorithms.settings:DQNSettings",
-    "impala": "reactorl.rl.algorithms.policy_settings:IMPALASettings",
-    "ippo": "reactorl.rl.algorithms.policy_settings:IPPOSettings",
-    "ppo": "reactorl.rl.algorithms.policy_settings:PPOSettings",
-    "q-learning": "reactorl.rl.algorithms.policy_settings:QLearningSettings",
+    "dqn": "DQN",
+    "impala": "IMPALA",
+    "ippo": "IPPO",
+    "ppo": "PPO",
+    "q-learning": "QLearning",
 }
+"""Names on the command line, and the classes in ``reactorl.rl``."""
 
 
-def settings_of(name: str) -> type[Settings]:
-    """Return the class of an algorithm's settings.
+@public
+def algorithm_names() -> list[str]:
+    """Return the names of all algorithms on the command line."""
+    return list(ALGORITHMS)
+
+
+def algorithm_class(name: str) -> type[Algorithm]:
+    """Return the class of an algorithm.
 
     Raises:
-        FlowError: There is no such algorithm.
+        FlowError: There is no algorithm of that name.
     """
-    try:
-        module, _, cls = ALGORITHMS[name].partition(":")
-    except KeyError:
-        msg = f"there is no algorithm {name!r}"
-        raise FlowError(msg, f"There is: {', '.join(ALGORITHMS)}.") from None
-    found: type[Settings] = getattr(import_module(module), cls)
+    import reactorl.rl
+
+    if name not in ALGORITHMS:
+        known = ", ".join(ALGORITHMS)
+        msg = f"algorithm must be one of {known}, got {name!r}"
+        raise FlowError(msg)
+    found: type[Algorithm] = getattr(reactorl.rl, ALGORITHMS[name])
     return found
+
+
+def registered_name(algorithm: Algorithm) -> str | None:
+    """Return the name of an algorithm on the command line, None if it has none."""
+    named = {cls: name for name, cls in ALGORITHMS.items()}
+    kind = type(algorithm)
+    return named.get(kind.__name__) if kind.__module__ == "reactorl.rl" else None

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A learner written with PyTorch: its module changes in place, what it sends does not.
+"""Base class of algorithms whose learner is a PyTorch module.
 
-Torch changes weights where they are. The module and the optimiser therefore belong to
-the learner's reactor alone; what leaves it is a copy that nobody changes. Write a
-subclass with the network, the loss and how to act, and give it to a ``Flow``.
+Torch changes weights in place. The module and the optimizer therefore belong to the
+learner's reactor alone; what it sends is a read-only copy. Write a subclass with the
+network, the loss and how to act, and train it with ``Flow``.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,78 +16,61 @@ import numpy as np
 import torch
 
 from reactorl.rl._public import public
+from reactorl.rl.flow.algorithm import Algorithm
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reactorl.rl.checkpoint.registry import Data
-    from reactorl.rl.flow.algorithm import (
-        Array,
-        Batch,
-        Metrics,
-        Random,
-        Spaces,
-        Weights,
-    )
+    from reactorl.rl.flow.algorithm import Batch, Metrics, Spaces, Weights
 
 
 @dataclass
 class TorchState:
-    """What the learner has; only its reactor touches it."""
+    """State of the learner; used by its reactor only."""
 
     module: torch.nn.Module
     optimiser: torch.optim.Optimizer
 
 
 @public
-class TorchAlgorithm:
-    """An algorithm whose learner is a Torch module.
+@dataclass(frozen=True, kw_only=True)
+class TorchAlgorithm(Algorithm):
+    """An algorithm whose learner is a PyTorch module.
 
-    How many threads Torch computes with can change its results: they are pinned to one
-    while it learns.
+    Subclasses define ``make_module``, ``loss``, ``act`` and ``act_greedy``; weights are
+    a dict of arrays, by their names in the module. The learner uses one thread of
+    Torch, because its results depend on the number of threads.
     """
 
     name = "Torch"
-    uses_replay = True
 
-    # -- what a subclass says ---------------------------------------------------------
-
+    @abstractmethod
     def make_module(self, spaces: Spaces) -> torch.nn.Module:
-        """Return the network; it is called with a seeded generator."""
-        raise NotImplementedError
+        """Return the network; called with a seeded generator."""
 
     def make_optimiser(self, module: torch.nn.Module) -> torch.optim.Optimizer:
-        """Return the optimiser; Adam with its own settings if not overridden."""
+        """Return the optimizer; Adam by default."""
         return torch.optim.Adam(module.parameters())
 
+    @abstractmethod
     def loss(self, module: torch.nn.Module, batch: dict[str, torch.Tensor]) -> Any:  # noqa: ANN401
         """Return the loss of a batch, as a tensor."""
-        raise NotImplementedError
 
-    def act(
-        self, weights: Weights, observations: Array, random: Random, progress: float
-    ) -> tuple[Array, Batch]:
-        """Act with a copy of the weights: arrays by their names in the module."""
-        raise NotImplementedError
+    def check_spaces(self, spaces: Spaces) -> None:
+        """Check that the algorithm can handle these spaces; all, by default."""
 
-    def act_best(self, weights: Weights, observations: Array) -> Array:
-        """Act without exploring."""
-        raise NotImplementedError
+    # -- in terms of these ------------------------------------------------------------
 
-    def check(self, spaces: Spaces) -> None:
-        """Refuse spaces that it cannot use; none, if not overridden."""
-
-    # -- what follows from it ---------------------------------------------------------
-
-    def begin(self, spaces: Spaces, seed: int) -> TorchState:
-        """Return the learner before the first update."""
+    def init(self, spaces: Spaces, seed: int) -> TorchState:
+        """Return the state before the first update."""
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             module = self.make_module(spaces)
         return TorchState(module, self.make_optimiser(module))
 
     def weights(self, state: TorchState) -> Weights:
-        """Return a copy of all weights, read-only, by name."""
+        """Return a read-only copy of all weights, by name."""
         found = {}
         for name, tensor in state.module.state_dict().items():
             array = tensor.detach().cpu().numpy().copy()
@@ -107,7 +91,7 @@ class TorchAlgorithm:
         return state, {"losses/loss": sum(losses) / len(losses)}, None
 
     def _learn(self, state: TorchState, batch: Batch) -> float:
-        # A copy: what a batch holds belongs to everybody who received it.
+        # A copy: the arrays of a batch are shared with other reactors.
         tensors = {
             name: torch.from_numpy(np.array(values)) for name, values in batch.items()
         }
@@ -117,44 +101,50 @@ class TorchAlgorithm:
         state.optimiser.step()
         return float(loss.detach())
 
-    def saved(self, state: TorchState) -> Data:
-        """Return module and optimiser as plain data."""
+    # -- checkpoints ------------------------------------------------------------------
+
+    def serialize(self, state: TorchState) -> Data:
+        """Return module and optimizer as plain data."""
         return {
             "module": self.weights(state),
-            "optimiser": _told(state.optimiser.state_dict()),
+            "optimiser": _to_plain(state.optimiser.state_dict()),
         }
 
-    def restored(self, like: TorchState, data: Data) -> TorchState:
-        """Put module and optimiser into a saved state."""
+    def deserialize(self, like: TorchState, data: Data) -> TorchState:
+        """Load a saved state into module and optimizer of ``like``, and return it."""
         module = {n: torch.from_numpy(np.array(v)) for n, v in data["module"].items()}
         like.module.load_state_dict(module)
-        like.optimiser.load_state_dict(_heard(data["optimiser"]))
+        like.optimiser.load_state_dict(_from_plain(data["optimiser"]))
         return like
 
 
 _INT = "int:"
-"""Before a key that is a number: plain data has keys that are strings."""
+"""Prefix of a key that is a number: keys of plain data are strings."""
 
 
-def _told(value: Any) -> Data:  # noqa: ANN401
+def _to_plain(value: Any) -> Data:  # noqa: ANN401
     if isinstance(value, torch.Tensor):
         return value.detach().cpu().numpy().copy()
     if isinstance(value, dict):
         return {
-            f"{_INT}{key}" if isinstance(key, int) else str(key): _told(part)
+            f"{_INT}{key}" if isinstance(key, int) else str(key): _to_plain(part)
             for key, part in value.items()
         }
     if isinstance(value, list | tuple):
-        return [_told(part) for part in value]
+        return [_to_plain(part) for part in value]
     return value
 
 
-def _heard(data: Data) -> Any:  # noqa: ANN401
+def _from_plain(data: Data) -> Any:  # noqa: ANN401
     if isinstance(data, np.ndarray):
         return torch.from_numpy(np.array(data))
     if isinstance(data, dict):
         return {
-            int(key.removeprefix(_INT)) if key.startswith(_INT) else key: _heard(part)
+            int(key.removeprefix(_INT)) if key.startswith(_INT) else key: _from_plain(
+                part
+            )
             for key, part in data.items()
         }
-    return [_heard(part) for part in data] if isinstance(data, list) else data
+    if isinstance(data, list):
+        return [_from_plain(part) for part in data]
+    return data

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plain data as JSON and a row of arrays, and back: to the bit, and nothing is run.
+"""Plain data as JSON and a list of arrays, and back, bit-identical.
 
-Numbers, strings, lists and what JSON has stay as they are. Everything else is an object
-with one key that says what it is: ``{"tuple": [...]}``, ``{"array": 3}``. An array that
-occurs in several places is kept once.
+What JSON has (numbers, strings, lists) is encoded as itself. Everything else is an
+object with one key that names its type: ``{"tuple": [...]}``, ``{"array": 3}``. An
+array that occurs several times is stored once. Decoding executes no code.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ if TYPE_CHECKING:
     from reactorl.rl.flow.algorithm import Array
 
 KINDS: Final = frozenset("biufcSUmM")
-"""NumPy's kinds of values that are numbers, times or text."""
+"""NumPy's kinds of numbers, times and text."""
 _SMALL: Final = 2**63
 
 
 class Packer:
-    """Makes JSON of plain data; arrays go to ``arrays``."""
+    """Encodes plain data as JSON; arrays are appended to ``arrays``."""
 
     def __init__(self) -> None:
         self.arrays: list[Array] = []
         self._places: dict[int, int] = {}
 
     def pack(self, value: Data, where: str = "data") -> Any:  # noqa: ANN401
-        """Return a value in the words of JSON.
+        """Return a value in terms of JSON.
 
         Args:
             value: Plain data.
-            where: What to call it in an error.
+            where: Its name in an error.
 
         Raises:
-            TypeError: It is not plain.
+            TypeError: It is not plain data.
         """
         kind = type(value)
         if value is None or kind is bool or kind is str:
@@ -110,7 +110,7 @@ def unpack(value: Any, arrays: Sequence[Array]) -> Data:  # noqa: ANN401
         return int(found, 16)
     if tag == "bytes":
         return bytes.fromhex(found)
-    msg = f"there is no kind of data {tag!r}"
+    msg = f"unknown kind of data {tag!r}"
     raise ValueError(msg)
 
 
@@ -118,10 +118,10 @@ def dtype_of(text: str) -> Any:  # noqa: ANN401
     """Return a type of NumPy by its short name.
 
     Raises:
-        ValueError: It is no type of plain values.
+        ValueError: It is not a type of plain values.
     """
     dtype = np.dtype(text)
     if dtype.kind not in KINDS:
-        msg = f"{text!r} is no type of plain values"
+        msg = f"dtype must be one of numbers, times or text, got {text!r}"
         raise ValueError(msg)
     return dtype

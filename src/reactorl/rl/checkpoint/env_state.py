@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The state of an environment as plain data, where that can be had.
+"""The state of an environment as plain data, as far as it is in Python objects.
 
 An environment is a graph of objects: wrappers around a core, a world with its bodies.
-What their attributes hold of numbers, strings, arrays, containers and random generators
-is its state; what occurs in two places is kept once, so that it stays one thing.
-Spaces, functions, windows and whatever else is not plain is no part of it: the state is
-put into a new environment, which has its own.
+The numbers, strings, arrays, containers and random generators in their attributes are
+the state; an object that is referenced twice is stored once, so that it stays one
+object. Spaces, functions, windows and other values that are not plain are not stored:
+the state is put into a new environment, which has its own.
 
-A value is itself, or a tuple: ``("node", k)`` for what has an identity, ``("tuple",
-[...])``, ``("named", class, [...])``, ``("enum", class, name)``. Classes are told by
-their names, and only those are known that the new environment itself uses: nothing is
-imported because of what is written in a checkpoint.
+A value is itself, or a tuple: ``("node", k)`` for an object with an identity,
+``("tuple", [...])``, ``("named", class, [...])``, ``("enum", class, name)``. Classes
+are stored by name, and only those that the new environment itself uses can be restored:
+nothing is imported because of the content of a checkpoint.
 """
 
 from __future__ import annotations
@@ -37,38 +37,37 @@ _PLAIN: Final = frozenset({bool, int, float, str, bytes, type(None)})
 _NOT_STATE: Final = (Space, EnvSpec, type)
 _OPAQUE: Final = object()
 _HEAP_TYPE: Final = 1 << 9
-"""CPython's flag of classes that were made when the program ran."""
+"""CPython's flag of classes that were created at run time."""
 _POINTER: Final = 8
 
 
 def saved_env(env: Any) -> Data:  # noqa: ANN401
     """Return the state of an environment."""
-    telling = _Telling()
-    telling.told(env)
-    return telling.nodes
+    saver = _Saver()
+    saver.flatten(env)
+    return saver.nodes
 
 
 def restore_env(env: Any, saved: Data) -> None:  # noqa: ANN401
-    """Put an environment of the same kind, which has been reset, into a state.
+    """Restore a state in an environment of the same kind, which has been reset.
 
     Raises:
-        ValueError: It is of another kind, or the state has something that cannot be
-            made anew.
+        ValueError: It is of another kind, or an object of the state cannot be created.
     """
-    if saved[0] is not None:  # or nothing of it is plain
-        _Restoring(env, saved).heard(("node", 0), env, type(env).__qualname__)
+    if saved[0] is not None:  # None: nothing of it is plain
+        _Restorer(env, saved).unflatten(("node", 0), env, type(env).__qualname__)
 
 
-class _Telling:
-    """Walks through an environment; ``nodes`` has what has an identity."""
+class _Saver:
+    """Walks through an environment; ``nodes`` are the objects with an identity."""
 
     def __init__(self) -> None:
         self.nodes: list[Data] = []
         self._places: dict[int, int | None] = {}
-        self._alive: list[Any] = []  # or another thing could get the id of one
+        self._alive: list[Any] = []  # so that no other object gets their ids
 
-    def told(self, value: Any) -> Any:  # noqa: ANN401
-        """Return a value as plain data; ``_OPAQUE`` if it is none."""
+    def flatten(self, value: Any) -> Any:  # noqa: ANN401
+        """Return a value as plain data, ``_OPAQUE`` if that is impossible."""
         kind = type(value)
         if kind in _PLAIN:
             return value
@@ -84,7 +83,7 @@ class _Telling:
         if id(value) not in self._places:
             self._alive.append(value)
             place = self._places[id(value)] = len(self.nodes)
-            self.nodes.append(None)  # taken: what is inside may lead back to it
+            self.nodes.append(None)  # reserved: its content may refer to it
             node = self._node(value, kind)
             if node is None:
                 self._places[id(value)] = None
@@ -105,7 +104,7 @@ class _Telling:
             parts = self._all(value)
             return None if parts is None else (kind.__name__, parts)
         if kind is set or kind is frozenset:
-            # Whoever goes through a set of these meets them in any order anyway.
+            # The order of a set of these is arbitrary anyway.
             parts = self._all(sorted(value, key=lambda v: (type(v).__name__, repr(v))))
             return None if parts is None else (kind.__name__, parts)
         if isinstance(value, dict):
@@ -118,26 +117,26 @@ class _Telling:
     def _object(self, value: Any, kind: type) -> Data | None:  # noqa: ANN401
         known, opaque = {}, []
         for name, held in _attributes(value):
-            plain = self.told(held)
+            plain = self.flatten(held)
             if plain is _OPAQUE:
                 opaque.append(name)
             else:
                 known[name] = plain
         if opaque and not known:
-            return None  # a handle of something in an extension: a body of Box2D, say
+            return None  # a handle of an object in an extension, e.g. a body of Box2D
         return ("object", _name(kind), known, opaque)
 
     def _all(self, values: Any) -> list[Data] | None:  # noqa: ANN401
-        parts = [self.told(part) for part in values]
+        parts = [self.flatten(part) for part in values]
         return None if any(part is _OPAQUE for part in parts) else parts
 
 
-class _Restoring:
-    """Puts what was told into an environment.
+class _Restorer:
+    """Restores plain data into an environment.
 
-    Objects and generators of the environment are changed in place, wherever they are
-    where they were: what is not plain may refer to them. Containers and arrays are
-    made anew, for those of a new environment may be somebody's constants.
+    Objects and generators that are at the same place as before are changed in place,
+    because values that are not plain may refer to them. Containers and arrays are
+    created, because those of the new environment may be shared constants.
     """
 
     def __init__(self, env: Any, nodes: list[Data]) -> None:  # noqa: ANN401
@@ -145,11 +144,11 @@ class _Restoring:
         self._made: dict[int, Any] = {}
         self._taken: set[int] = set()
         self._classes: dict[str, type] = {}
-        self._met: list[Any] = []  # alive, so that ids stay theirs
+        self._met: list[Any] = []  # so that no other object gets their ids
         self._meet(env, set())
 
     def _meet(self, value: Any, seen: set[int]) -> None:  # noqa: ANN401
-        """Note which classes the new environment uses."""
+        """Collect the classes that the new environment uses."""
         if type(value) in _PLAIN or id(value) in seen:
             return
         seen.add(id(value))
@@ -168,31 +167,31 @@ class _Restoring:
         for part in parts:
             self._meet(part, seen)
 
-    def heard(self, told: Data, held: Any, where: str) -> Any:  # noqa: ANN401
-        """Return the value that was told.
+    def unflatten(self, data: Data, held: Any, where: str) -> Any:  # noqa: ANN401
+        """Return the value of plain data.
 
         Args:
-            told: As ``_Telling`` gave it.
-            held: What the new environment has in its place.
-            where: What to call it in an error.
+            data: From ``_Saver.flatten``.
+            held: The value at the same place of the new environment.
+            where: Its name in an error.
         """
-        if not isinstance(told, tuple):
-            return told
-        kind, *rest = told
+        if not isinstance(data, tuple):
+            return data
+        kind, *rest = data
         if kind == "node":
             place = rest[0]
             if place not in self._made:
-                self._hear(place, held, where)
+                self._restore_node(place, held, where)
             return self._made[place]
         if kind == "enum":
             return self._class(rest[0], where)[rest[1]]
         parts = self._parts(rest[-1], held, where)
         return tuple(parts) if kind == "tuple" else self._class(rest[0], where)(*parts)
 
-    def _hear(self, place: int, held: Any, where: str) -> None:  # noqa: ANN401
+    def _restore_node(self, place: int, held: Any, where: str) -> None:  # noqa: ANN401
         kind, *rest = self._nodes[place]
         if id(held) in self._taken:
-            held = None  # it is something else's now
+            held = None  # used for another object already
         if kind == "array":
             self._made[place] = rest[0].copy()
         elif kind == "generator":
@@ -203,7 +202,7 @@ class _Restoring:
             made.setstate(rest[0])
             self._taken.add(id(made))
         elif kind == "list":
-            made = self._made[place] = []  # before its parts, which may have it
+            made = self._made[place] = []  # before its content, which may refer to it
             made.extend(self._parts(rest[0], held, where))
         elif kind == "deque":
             length = held.maxlen if isinstance(held, deque) else None
@@ -220,7 +219,8 @@ class _Restoring:
         there = list(held) if isinstance(held, list | tuple | deque) else []
         there += [None] * (len(parts) - len(there))
         return [
-            self.heard(part, there[k], f"{where}[{k}]") for k, part in enumerate(parts)
+            self.unflatten(part, there[k], f"{where}[{k}]")
+            for k, part in enumerate(parts)
         ]
 
     def _generator(self, state: Data, held: Any) -> Any:  # noqa: ANN401
@@ -247,12 +247,12 @@ class _Restoring:
         there = held if isinstance(held, dict) else {}
         if cls is dict:
             made = self._made[place] = {}
-        else:  # a default, say, is no entry; its class knows how to keep it
+        else:  # a subclass may have more than entries, e.g. a default
             made = self._made[place] = held.copy() if type(held) is cls else cls()
             made.clear()
         for key, value in zip(keys, values, strict=True):
-            found = self.heard(key, None, f"{where}, a key")
-            made[found] = self.heard(value, there.get(found), f"{where}[{found!r}]")
+            found = self.unflatten(key, None, f"{where}, a key")
+            made[found] = self.unflatten(value, there.get(found), f"{where}[{found!r}]")
 
     def _object(self, place: int, rest: list[Any], held: Any, where: str) -> None:  # noqa: ANN401
         name, known, opaque = rest
@@ -274,7 +274,7 @@ class _Restoring:
                 _assign(held, attribute, _OPAQUE)
         for attribute, value in known.items():
             inner = f"{where}.{attribute}"
-            found = self.heard(value, there.get(attribute), inner)
+            found = self.unflatten(value, there.get(attribute), inner)
             _assign(held, attribute, found)
 
     def _class(self, name: str, where: str) -> Any:  # noqa: ANN401
@@ -286,22 +286,22 @@ class _Restoring:
 
 
 def _is_ordinary(kind: type) -> bool:
-    """Whether all that instances of a class know is in their attributes."""
-    # Extensions' classes often have a metaclass of their own.
+    """Whether the whole state of instances is in their attributes."""
+    # Classes of extensions often have a metaclass of their own.
     has_usual_class = type(kind) is type or isinstance(kind, ABCMeta)
     if not has_usual_class or issubclass(kind, _NOT_STATE):
         return False
     if not all(b is object or b.__flags__ & _HEAP_TYPE for b in kind.__mro__):
         return False
-    # An extension's class has room for more than its slots, a dict and weak references.
+    # Instances of extension classes are larger than slots, dict and weak references.
     room = object.__basicsize__ + _POINTER * (len(_slots(kind)) + 2)
-    # Loggers, threads and paths are the machine's.
+    # Loggers, threads and paths belong to the machine.
     top = kind.__module__.partition(".")[0]
     return kind.__basicsize__ <= room and top not in sys.stdlib_module_names
 
 
 def _slots(kind: type) -> tuple[str, ...]:
-    """Return the names of a class's slots, as attributes are called inside."""
+    """Return the names of a class's slots, with private names mangled."""
     found = []
     for base in kind.__mro__:
         slots = base.__dict__.get("__slots__", ())
@@ -321,7 +321,7 @@ def _attributes(value: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
 
 
 def _assign(owner: Any, name: str, value: Any) -> None:  # noqa: ANN401
-    """Set an attribute; ``_OPAQUE`` removes it. Nobody's ``__setattr__`` is asked."""
+    """Set an attribute without ``__setattr__``; ``_OPAQUE`` removes it."""
     if name not in _slots(type(owner)):
         if value is _OPAQUE:
             del owner.__dict__[name]

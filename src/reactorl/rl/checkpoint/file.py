@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checkpoints: the whole state of a training in one file that can be trusted.
+"""Checkpoints: the complete state of a training in one file.
 
-A file is a line of text, a tree in JSON, the arrays, and a digest of all that::
+A file is a line of text, a tree in JSON, the arrays, and a digest of all of it::
 
     reactorl-checkpoint 2 <bytes of the tree> <bytes of the arrays>
     {"identity": ..., "about": ..., "arrays": [[type, shape, offset], ...], "data": ...}
     <arrays, each at a multiple of 64 bytes>
     <SHA-256, 32 bytes>
 
-Nothing in it is run when it is read. It is written beside its place and then takes it:
-whoever reads finds the old file or the new one, also if the process or the machine
-ended in between.
+Reading a file executes no code from it. Writing is atomic: readers find the old file
+or the new one, also if the process or the machine stopped in between.
 """
 
 from __future__ import annotations
@@ -50,9 +49,9 @@ class CheckpointError(ReactorlError):
     """A checkpoint cannot be used.
 
     Attributes:
-        path: Which file.
-        what: The fact.
-        remedy: What to do about it.
+        path: The file.
+        what: What is wrong.
+        remedy: How to fix it.
     """
 
     def __init__(self, path: Path, what: str, remedy: str) -> None:
@@ -63,30 +62,31 @@ class CheckpointError(ReactorlError):
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """What a file holds. Its arrays are read-only."""
+    """The content of a file. Its arrays are read-only."""
 
     identity: dict[str, Any]
-    """Of which task; see ``reactorl.rl.checkpoint.identity``."""
+    """Of the task; see ``reactorl.rl.checkpoint.identity``."""
     about: dict[str, Any]
-    """By which versions it was written; for information."""
+    """Versions of the packages that wrote it; for information."""
     data: Data
-    """What ``Training.save`` returned."""
+    """The state; see ``DrivenRun.save``."""
 
 
 # -- writing --------------------------------------------------------------------------
 
 
-def write_checkpoint(path: Path, data: Data, flow: Task) -> None:
-    """Write the state of a run, as a whole or not at all.
+@public
+def write_checkpoint(path: Path, data: Data, task: Task) -> None:
+    """Write the state of a run, atomically.
 
     Args:
-        path: Where to; one process at a time writes there.
-        data: What ``Training.save`` returned.
-        flow: Of which task.
+        path: The file; one process at a time writes it.
+        data: The state; see ``DrivenRun.save``.
+        task: The task.
 
     Raises:
-        OSError: It cannot be written; what was there is still there.
-        TypeError: Something in it is not plain data.
+        OSError: It cannot be written; an older file is unchanged.
+        TypeError: The state is not plain data.
     """
     packer = Packer()
     packed = packer.pack(data)
@@ -96,7 +96,7 @@ def write_checkpoint(path: Path, data: Data, flow: Task) -> None:
         places.append([array.dtype.str, list(array.shape), end])
         end += _padded(array.nbytes)
     about = {"versions": dict(versions())}
-    content = {"identity": identity(flow), "about": about}
+    content = {"identity": identity(task), "about": about}
     tree = json.dumps(content | {"arrays": places, "data": packed}).encode()
     head = b"%s %d %d %d\n" % (_MAGIC, VERSION, len(tree), end)
 
@@ -123,25 +123,28 @@ def _padded(size: int) -> int:
 # -- reading --------------------------------------------------------------------------
 
 
-def read_checkpoint(path: Path, flow: Task | None = None) -> Checkpoint:
-    """Read a checkpoint; nothing of it is run.
+@public
+def read_checkpoint(path: Path, task: Task | None = None) -> Checkpoint:
+    """Read a checkpoint; executes no code from it.
 
     Args:
         path: The file.
-        flow: The task that is to go on from it; None: any.
+        task: The task that resumes from it; None: any.
 
     Raises:
         CheckpointError: There is none, it is damaged, of another version, or of
-            another flow.
+            another task.
     """
     found = _read(path)
-    if flow is not None:
-        ours = json.loads(json.dumps(identity(flow)))
+    if task is not None:
+        ours = json.loads(json.dumps(identity(task)))
         other = list(islice(differences(ours, found.identity), 4))
         if other:
             more = ", and more" if len(other) == 4 else ""
-            what = f"the checkpoint is of another flow: {'; '.join(other[:3])}{more}"
-            remedy = "Go on with the settings it was made with, or begin a new run."
+            what = f"the checkpoint is of another task: {'; '.join(other[:3])}{more}"
+            remedy = (
+                "Resume with the settings that it was made with, or start a new run."
+            )
             raise CheckpointError(path, what, remedy)
     return found
 
@@ -152,40 +155,42 @@ def _read(path: Path) -> Checkpoint:
             return _content(path, file)
     except FileNotFoundError:
         what = "there is no checkpoint"
-        remedy = "A run has one once it has trained for a while."
+        remedy = "A run writes the first one after --checkpoint-every steps."
         raise CheckpointError(path, what, remedy) from None
     except OSError as error:
         what = (
             f"the checkpoint cannot be read: {(error.strerror or str(error)).lower()}"
         )
-        raise CheckpointError(path, what, "See to it that it can be.") from error
+        raise CheckpointError(
+            path, what, "Check the permissions of the file."
+        ) from error
 
 
 def _content(path: Path, file: IO[bytes]) -> Checkpoint:
     line = file.readline(_LONGEST_LINE)
     words = line.split(b" ")
     if words[0] != _MAGIC or len(words) != 4 or not line.endswith(b"\n"):
-        what = "this is no checkpoint of reactorl"
-        raise CheckpointError(path, what, "Name the file that a run has written.")
+        what = "the file is not a checkpoint of reactorl"
+        raise CheckpointError(path, what, "Use the file that a run has written.")
     try:
         version, tree_size, size = (int(word) for word in words[1:])
     except ValueError:
-        raise _damaged(path, "its first line is not as written") from None
+        raise _damaged(path, "its first line is invalid") from None
     if version != VERSION:
-        what = f"the checkpoint has format {version}, and this is for {VERSION}"
-        remedy = "Use the version of reactorl that wrote it, or begin a new run."
+        what = f"the checkpoint must have format {VERSION}, got {version}"
+        remedy = "Use the version of reactorl that wrote it, or start a new run."
         raise CheckpointError(path, what, remedy)
     whole = os.fstat(file.fileno()).st_size
     due = len(line) + tree_size + size + _DIGEST
     if whole != due or tree_size < 0 or size < 0:
-        raise _damaged(path, f"it has {whole} bytes and should have {due}")
+        raise _damaged(path, f"it must have {due} bytes, got {whole}")
     tree, store = file.read(tree_size), _aligned(size)
     file.readinto(store.data)  # type: ignore[attr-defined]
     digest = hashlib.sha256(line)
     digest.update(tree)
     digest.update(store.data)
     if digest.digest() != file.read():
-        raise _damaged(path, "its digest is another")
+        raise _damaged(path, "its digest does not match")
     store.flags.writeable = False
     try:
         content = json.loads(tree)
@@ -193,12 +198,12 @@ def _content(path: Path, file: IO[bytes]) -> Checkpoint:
         data = unpack(content["data"], arrays)
         return Checkpoint(content["identity"], content["about"], data)
     except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
-        # The digest is right: it was written by something else.
-        raise _damaged(path, f"it makes no sense ({error})") from error
+        # The digest matches: another program wrote it.
+        raise _damaged(path, f"its content is invalid ({error})") from error
 
 
 def _aligned(size: int) -> Array:
-    """Return room for bytes, which begins where arrays like to begin."""
+    """Return a buffer of bytes that starts at an aligned address."""
     room = np.empty(size + _ALIGNED, np.uint8)
     first = -room.ctypes.data % _ALIGNED
     return room[first : first + size]
@@ -219,4 +224,4 @@ def _array(store: Array, dtype: str, shape: list[int], offset: int) -> Array:
 
 def _damaged(path: Path, how: str) -> CheckpointError:
     what = f"the checkpoint is damaged: {how}"
-    return CheckpointError(path, what, "Use a copy of it, or begin a new run.")
+    return CheckpointError(path, what, "Use a copy of it, or start a new run.")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A short text that stands for weights: the same if and only if all bits are."""
+"""A digest of weights: equal if and only if all bits are."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def weights_digest(weights: Weights) -> str:
-    """Return the SHA-256 of all arrays: their places, types, shapes and values."""
+    """Return the SHA-256 of all arrays: their paths, types, shapes and values."""
     digest = hashlib.sha256()
     for place, leaf in jax.tree_util.tree_flatten_with_path(weights)[0]:
         array = np.asarray(leaf)

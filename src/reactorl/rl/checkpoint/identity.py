@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a flow is, in words of JSON: two flows with the same words train the same.
+"""The identity of a task, as JSON: tasks with the same identity give the same results.
 
-Functions and classes are told by their names; nobody can tell whether what they do has
-changed. How many workers there are is no part of it, for it changes nothing.
+Functions and classes are identified by their names; a change of their code is not
+detected. The number of workers is not part of it, because it does not matter.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from reactorl.rl.flow.task import Task
 
 
-def identity(flow: Task) -> dict[str, Any]:
-    """Return everything that the numbers of a training follow from."""
+def identity(task: Task) -> dict[str, Any]:
+    """Return everything that the results of a training depend on."""
     return {
-        field.name: described(getattr(flow, field.name))
-        for field in fields(flow)
+        field.name: described(getattr(task, field.name))
+        for field in fields(task)
         if field.init and field.compare
     }
 
 
 def described(value: Any) -> Any:  # noqa: ANN401
-    """Return a value in words of JSON; what has no value of its own by its name."""
+    """Return a value in terms of JSON; functions and classes by their names."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, np.ndarray | np.generic):
@@ -58,21 +58,21 @@ def _name(thing: Any) -> str:  # noqa: ANN401
 
 
 def differences(ours: Any, theirs: Any, where: str = "") -> Iterator[str]:  # noqa: ANN401
-    """Yield where two identities differ: what it is here, what it is there."""
+    """Yield where two identities differ, with both values."""
     if isinstance(ours, dict) and isinstance(theirs, dict):
         for name in dict.fromkeys((*ours, *theirs)):
             inner = f"{where}.{name}" if where else name
             if name in ours and name in theirs:
                 yield from differences(ours[name], theirs[name], inner)
             else:
-                yield f"{inner} is {'not known there' if name in ours else 'new there'}"
+                yield f"{inner} is missing {'there' if name in ours else 'here'}"
     elif ours != theirs or type(ours) is not type(theirs):
         yield f"{where} is {ours!r} here and {theirs!r} there"
 
 
 @cache
 def versions() -> Mapping[str, str]:
-    """Return the versions of what takes part, as far as it is installed."""
+    """Return the versions of the packages that results depend on."""
     found = {"python": platform.python_version()}
     names = ("reactorl", "numpy", "gymnasium", "jax", "jaxlib", "optax")
     for name in (*names, "pettingzoo", "mpe2"):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What parts of a flow keep between rounds, and take up again.
+"""The registry of reactors whose state a checkpoint holds.
 
-Parts know how to tell their state as plain data: numbers, strings, arrays, in dicts and
-lists. Whoever drives the program asks them between two rounds, when nothing runs.
+Reactors return their state as plain data: numbers, strings and arrays in dicts and
+lists. A run collects it between two iterations, when nothing executes.
 """
 
 from __future__ import annotations
@@ -16,44 +16,44 @@ Data: TypeAlias = Any
 """Plain data."""
 
 
-class Keeper(Protocol):
-    """A part with a state."""
+class Checkpointable(Protocol):
+    """A reactor with a state."""
 
     def save(self) -> Data:
-        """Return the state as plain data; what it holds is not changed afterwards."""
+        """Return the state as plain data; its arrays are not changed afterwards."""
 
 
-class Records:
-    """The parts of one run, and what each is to begin with.
+class StateRegistry:
+    """The reactors of one run that can be saved, and the state to restore in each.
 
     Args:
-        saved: By the full name of the part; empty: all begin anew.
+        saved: State by the full name of the reactor; None: start from scratch.
     """
 
     def __init__(self, saved: Mapping[str, Data] | None = None) -> None:
         self._saved = dict(saved or {})
-        self._keepers: dict[str, Keeper] = {}
+        self._reactors: dict[str, Checkpointable] = {}
 
     def __repr__(self) -> str:
-        # Part of what identifies a program: the same for all of its runs.
-        return "Records()"
+        # Part of the identity of a program: the same for all of its runs.
+        return "StateRegistry()"
 
-    def enter(self, name: str, keeper: Keeper) -> Data | None:
-        """Note a part; return what it is to begin with, None if with nothing."""
-        self._keepers[name] = keeper
+    def enter(self, name: str, reactor: Checkpointable) -> Data | None:
+        """Register a reactor; return the state to restore, None if there is none."""
+        self._reactors[name] = reactor
         return self._saved.get(name)
 
     def saved(self, name: str) -> Data | None:
-        """Return what a part is to begin with, None if with nothing."""
+        """Return the state to restore in a reactor, None if there is none."""
         return self._saved.get(name)
 
-    def keeper(self, name: str) -> Keeper:
-        """Return a part by its full name."""
-        return self._keepers[name]
+    def reactor(self, name: str) -> Any:  # noqa: ANN401
+        """Return a reactor by its full name."""
+        return self._reactors[name]
 
     def save(self) -> dict[str, Data]:
-        """Return the state of all parts, by name."""
-        return {name: self._keepers[name].save() for name in sorted(self._keepers)}
+        """Return the state of all reactors, by name."""
+        return {name: self._reactors[name].save() for name in sorted(self._reactors)}
 
 
 def random_state(random: Any) -> Data:  # noqa: ANN401

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One way for what is short, another for what is long."""
+"""Dispatch by duration: one function for short calls, another for long ones."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ A = TypeVar("A")
 R = TypeVar("R")
 
 JUDGED: Final = 100
-"""So many calls, one after another, tell whether they are long."""
+"""Number of consecutive calls that are measured."""
 EVERY: Final = 1000
-"""Calls from one judgement to the next: work changes, and so does the machine."""
+"""Number of calls between two measurements: the work and the load may change."""
 
 
 class ByLength(Generic[A, R]):
-    """Goes one way while calls are short, and another while they are long.
+    """Calls one function while calls are short, and another while they are long.
 
-    Both ways must have the same result: which one is taken depends on the clock.
+    Both must give the same result: which one is called depends on the clock.
 
     Args:
-        long: Seconds from which a call is long. A quarter of the calls that are judged
-            must be shorter for the way of short ones: who else is on the machine adds
-            to some, and work that varies has a few short ones in any case.
-        for_short: The way of short calls; the first calls go there.
-        for_long: The way of long ones.
+        long: Seconds from which a call is long. Calls count as short if a quarter of
+            the measured ones are shorter: other load lengthens some, and a few short
+            ones occur in any case.
+        for_short: For short calls, and for the first ones.
+        for_long: For long calls.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class ByLength(Generic[A, R]):
         self._seconds: list[float] = []
 
     def __call__(self, argument: A) -> R:
-        """Go there; a call that raises is not judged."""
+        """Call the current function; a call that raises is not measured."""
         left = self._left - 1
         if left >= JUDGED:
             result = self._way(argument)

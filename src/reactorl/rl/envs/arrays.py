@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The results of all environments, in arrays with one place for each."""
+"""Arrays for the results of all sub-environments, one row each."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
 
 
 LARGE: Final = 1 << 16
-"""Bytes from which a batch takes longer to copy than to give away."""
+"""Bytes from which lending a buffer is faster than copying it."""
 SPARES: Final = 4
-"""A caller who keeps two batches, and two for one who keeps more."""
+"""Number of spare buffers: two for a caller that keeps two batches, and two more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Arrays:
-    """What a step of all environments gives; each writes at its own index only."""
+    """The results of a step; each sub-environment writes its own row only."""
 
     observations: Slots
     rewards: Array
     terminations: Array
     truncations: Array
     spares: tuple[Slots, ...] = ()
-    """Where observations can be instead, each of them one array."""
+    """Spare observation buffers, each of them one array; see ``BufferPool``."""
 
     @classmethod
     def of(
@@ -39,18 +39,18 @@ class Arrays:
         count: int,
         allocate: Allocate = np.zeros,
         *,
-        lends: bool = False,
+        pooled: bool = False,
     ) -> Arrays:
-        """Return arrays for so many environments.
+        """Make arrays.
 
         Args:
-            space: The space of one environment's observations.
-            count: How many there are.
-            allocate: Makes an array of zeros, with a shape and a type.
-            lends: Whether large batches are to be given away; then there are spares.
+            space: The observation space of one environment.
+            count: Number of sub-environments.
+            allocate: Makes an array of zeros from a shape and a dtype.
+            pooled: Whether there are spare buffers if a batch is large.
         """
         observations = make_slots(space, count, allocate)
-        spares = SPARES if lends and _is_large(space, count, observations) else 0
+        spares = SPARES if pooled and _is_large(space, count, observations) else 0
         return cls(
             observations,
             allocate((count,), np.float64),
@@ -64,7 +64,7 @@ class Arrays:
         return self.rewards.copy(), self.terminations.copy(), self.truncations.copy()
 
     def of_some(self, indices: Array) -> tuple[Any, Array, Array, Array]:
-        """Return copies of the results of some environments, in that order."""
+        """Return copies of the results of some sub-environments, in that order."""
         return (
             self.observations.some(indices),
             self.rewards[indices],

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the observations of many environments land: one array per leaf of the space.
+"""Buffers for the observations of all sub-environments: one array per leaf space.
 
-Each environment writes its own row, from whatever thread it runs on, and nothing is
-gathered afterwards. The result is what ``gymnasium.vector.utils.concatenate`` would
-make of the same observations. Leaves that have no array form (graphs, texts, sequences,
-spaces of one's own) keep one object per environment and are put together by that
-function at the end.
+Each sub-environment writes its own row, on any thread, and nothing is gathered
+afterwards. The result is that of ``gymnasium.vector.utils.concatenate``. Leaves without
+an array form (graphs, texts, sequences, custom spaces) hold one object per
+sub-environment, which that function concatenates.
 """
 
 from __future__ import annotations
@@ -32,23 +31,22 @@ LARGEST: Final = 2**63 - 1
 
 
 class SlotError(ValueError):
-    """An observation does not fit its slot; the text says what was expected."""
+    """An observation does not fit its space; the text has what was expected."""
 
 
 class Slots(Protocol):
-    """Observations of all environments, in the form of their space."""
+    """Observations of all sub-environments, structured like their space."""
 
     def writer(self, index: int) -> Put:
-        """Return what puts an observation into the slot of one environment.
+        """Return a function that writes the observation of one sub-environment.
 
-        It raises ``SlotError`` if the observation does not fit, and leaves the others'
-        slots alone.
+        It raises ``SlotError`` if the observation does not fit.
         """
 
     def rows(self, index: int) -> Rows | None:
-        """Return where one environment's observation is, if all of it is in arrays.
+        """Return views of the row of one sub-environment, if all of it is in arrays.
 
-        That is an array, or a tuple of arrays, as the observation is.
+        That is an array, or a tuple of arrays, like the observation.
         """
 
     def batch(self) -> Any:  # noqa: ANN401
@@ -58,20 +56,20 @@ class Slots(Protocol):
         """Return a copy of all observations."""
 
     def some(self, indices: Array) -> Any:  # noqa: ANN401
-        """Return a copy of some environments' observations, in that order."""
+        """Return a copy of the observations of some sub-environments, in that order."""
 
     def objects(self, index: int) -> list[Any]:
-        """Return what one environment's slot holds besides arrays, leaf by leaf."""
+        """Return the parts of a row that are not in arrays, leaf by leaf."""
 
     def put_objects(self, index: int, held: Iterator[Any]) -> None:
-        """Put back what ``objects`` of the same space returned elsewhere."""
+        """Restore the parts of a row that ``objects`` returned elsewhere."""
 
     def row(self, index: int) -> Any:  # noqa: ANN401
-        """Return a copy of what one environment's slot holds."""
+        """Return a copy of one row."""
 
     @property
     def is_whole(self) -> bool:
-        """Whether an observation that does not fit leaves all of its slot alone."""
+        """Whether an observation that does not fit leaves its row unchanged."""
 
     @property
     def is_array(self) -> bool:
@@ -79,12 +77,12 @@ class Slots(Protocol):
 
 
 def make_slots(space: Space, count: int, allocate: Allocate = np.zeros) -> Slots:
-    """Return slots for observations of a space.
+    """Make a buffer for observations of a space.
 
     Args:
         space: The space of a single environment.
-        count: How many environments.
-        allocate: Makes an array of zeros, with a shape and a type.
+        count: Number of sub-environments.
+        allocate: Makes an array of zeros from a shape and a dtype.
     """
     if is_array_like(space):
         return _ArraySlots(space, count, allocate)
@@ -125,7 +123,7 @@ class _ArraySlots:
                 return
             if type(value) is not array_type:
                 value = np.asarray(value)
-            # What nearly all observations are takes a third of the time this way.
+            # Takes a third of the time of copyto; nearly all observations are so.
             if value.dtype is dtype and value.shape == shape:
                 row[...] = value
                 return
@@ -141,7 +139,7 @@ class _ArraySlots:
         return put
 
     def _row(self, index: int) -> Array:
-        # Every environment has its own objects: threads do not share counts of them.
+        # A view of its own for each: threads must not share reference counts.
         return self._array[index : index + 1].reshape(self._array.shape[1:])
 
     def rows(self, index: int) -> Array | None:
@@ -269,7 +267,7 @@ class _TupleSlots:
 
 
 class _ObjectSlots:
-    """One object per environment, put together when asked for."""
+    """One object per sub-environment, concatenated on demand."""
 
     def __init__(self, space: Space, count: int) -> None:
         self._space = space

@@ -240,7 +240,7 @@ class ThreadBackend:
     def make_arrays(self, description: Description, *, pooled: bool) -> Arrays:
         """Make the arrays."""
         space = description.observation_space
-        arrays = Arrays.of(space, self._count, lends=pooled)
+        arrays = Arrays.of(space, self._count, pooled=pooled)
         # Not a command: tags are then the same as those of worker processes.
         for shard in self._shards:
             shard.assign(arrays)

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Breaking off Python code that takes too long, in whatever thread it runs.
+"""Timeouts: interrupt Python code that takes too long, in the thread that runs it.
 
-An exception is raised in that thread at its next bytecode, and again whenever it was
-caught and forgotten: then the code that caught it is no longer around to do so, and
-even ``while True`` with a bare ``except`` comes to an end. Code that hangs inside a C
-function does not see any of it before that function returns; only a process of its own
-can be ended there, see ``placement="process"``. If nothing helps, it is told.
+An exception is raised in that thread at its next bytecode, and again each time a
+handler has discarded it, so that even ``while True`` with a bare ``except`` ends. A C
+function that does not return cannot be interrupted; a worker process can be killed, see
+``placement="process"``. In a thread an error with the stack is logged instead.
 """
 
 from __future__ import annotations
@@ -28,40 +27,40 @@ _log: Final = logging.getLogger(__name__)
 
 
 class HangError(TimeoutError):
-    """Some code took too long."""
+    """A call exceeded its timeout."""
 
 
 class _Interruption(SystemExit):
-    """Raised in that code, which is not to take it for an error of its own."""
+    """Raised in the guarded code; not an ``Exception``, so that it is rarely caught."""
 
     def __init__(self) -> None:
         super().__init__("took too long")
 
 
 class Guard(Protocol):
-    """Does some work, and may break it off."""
+    """Runs a call, and may interrupt it."""
 
     def __call__(self, work: Callable[[], T]) -> T:
-        """Return what the work returns."""
+        """Return the result of the call."""
 
 
 def unguarded(work: Callable[[], T]) -> T:
-    """Do some work, however long it takes."""
+    """Run a call without a limit."""
     return work()
 
 
 def no_guard() -> Guard:
-    """Return a guard for work that may take as long as it likes."""
+    """Return a guard without a limit."""
     return unguarded
 
 
 class HangWatch:
-    """A thread that looks after guards; it starts with the first.
+    """A thread that checks the deadlines of guards; starts with the first guard.
 
     Args:
-        seconds: How long guarded work may take.
-        logs: Whether it is told if work cannot be broken off. Not where somebody else
-            ends the process then.
+        seconds: Limit for one guarded call.
+        logs: Whether to log a call that cannot be interrupted. Not in a worker process,
+            which its parent kills.
     """
 
     def __init__(self, seconds: float, *, logs: bool = True) -> None:
@@ -73,7 +72,7 @@ class HangWatch:
         self._thread: threading.Thread | None = None
 
     def guard(self) -> HangGuard:
-        """Return a guard for the work of one place."""
+        """Return a guard for the calls of one sub-environment."""
         guard = HangGuard(self.seconds, logs=self._logs)
         with self._lock:
             self._guards.append(guard)
@@ -101,7 +100,7 @@ class HangWatch:
 
 
 class HangGuard:
-    """Does work that may take so many seconds, and then fails by ``HangError``."""
+    """Runs calls that raise ``HangError`` after so many seconds."""
 
     def __init__(self, seconds: float, *, logs: bool) -> None:
         self._seconds = seconds
@@ -112,12 +111,12 @@ class HangGuard:
         self._kind: type[_Interruption] | None = None
         self._fired = self._logged = False
         self.subject: Callable[[], str] = lambda: "some code"
-        """Says whose work it is."""
+        """Describes what the guard runs, for the log."""
 
     def look(self, now: float) -> None:
-        """Raise in the guarded code if its time is over, each time it is called."""
+        """Interrupt the guarded call if its deadline has passed."""
         with self._lock:
-            deadline = self._deadline  # the work sets it to None when it likes
+            deadline = self._deadline  # the guarded thread may set it to None
             if deadline is None or now < deadline:
                 return
             if not self._fired:
@@ -134,24 +133,24 @@ class HangGuard:
         frame = sys._current_frames().get(self._thread)
         where = "".join(traceback.format_stack(frame)).rstrip()
         _log.error(
-            "%s has taken longer than %g s and cannot be broken off: it waits in a C "
-            "function, or keeps every exception that it is sent. Until it returns, "
-            "nothing goes on. placement='process' ends what hangs so. It is here:\n%s",
+            "%s has taken longer than %g s and could not be interrupted: it is blocked "
+            "in native code or discards every exception. Everything waits until it "
+            "returns. Use placement='process', which kills a hung worker. Stack:\n%s",
             self.subject(),
             self._seconds,
             where,
         )
 
     def __call__(self, work: Callable[[], T]) -> T:
-        """Return what the work returns.
+        """Return the result of a call.
 
         Raises:
-            HangError: It took too long.
+            HangError: It exceeded the timeout.
         """
         failure: BaseException | None = None
         late: list[BaseException] = []
         try:
-            # Until it is called off, an interruption can come at any call.
+            # An interruption can arrive at any bytecode until ``_disarm`` is done.
             try:
                 self._begin()
                 found = work()
@@ -160,10 +159,10 @@ class HangGuard:
             self._deadline = None
             while True:
                 try:
-                    self._call_off()
+                    self._disarm()
                     break
                 except BaseException as error:
-                    late.append(error)  # forgotten, it would come again
+                    late.append(error)  # discarded, it would be raised again
                     if isinstance(error, KeyboardInterrupt):
                         failure = error
             if self._fired and not isinstance(failure, KeyboardInterrupt):
@@ -173,7 +172,7 @@ class HangGuard:
                 raise failure
             return found
         finally:
-            failure = None  # it knows this frame
+            failure = None  # it references this frame
             late.clear()
 
     def _begin(self) -> None:
@@ -182,11 +181,11 @@ class HangGuard:
             self._fired = self._logged = False
             self._deadline = time.monotonic() + self._seconds
 
-    def _call_off(self) -> None:
-        """Let nothing arrive any more; done again from the start if something does.
+    def _disarm(self) -> None:
+        """Stop interruptions; called again from the start if one arrives meanwhile.
 
-        An interruption may come when the lock has been taken and before anybody knows:
-        so it is asked, not remembered.
+        One may arrive between taking the lock and noting that it is taken, so the lock
+        itself is asked.
         """
         is_mine: Callable[[], bool] = self._lock._is_owned  # type: ignore[attr-defined]
         while not is_mine():
@@ -202,9 +201,9 @@ class HangGuard:
 
 
 def _lasting_interruption(thread: int) -> type[_Interruption]:
-    """Return an exception that is raised in a thread again when it is forgotten.
+    """Return an exception class that is raised in a thread again when discarded.
 
-    That must happen in C: in a function of Python's it would be raised right there.
+    ``__del__`` must be a C function: in Python code it would be raised right there.
     """
     kind = ctypes.py_object()
     again = partial(_set_exception, ctypes.c_ulong(thread), kind)
@@ -218,7 +217,7 @@ _set_exception: Final = ctypes.pythonapi.PyThreadState_SetAsyncExc
 
 
 def _raise_in(thread: int, kind: type[BaseException] | None) -> None:
-    """Raise an exception in a thread; None: withdraw the one that is on its way."""
+    """Raise an exception in a thread; None: withdraw a pending one."""
     _set_exception(
         ctypes.c_ulong(thread), None if kind is None else ctypes.py_object(kind)
     )

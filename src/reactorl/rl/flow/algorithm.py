@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an algorithm is to a flow: how to act, and how to learn from a batch."""
+"""The interface of an algorithm: its hyper-parameters, how to act, how to learn."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from reactorl import ReactorlError
 from reactorl.rl._public import public
@@ -20,21 +21,23 @@ if TYPE_CHECKING:
     Random: TypeAlias = np.random.Generator  # noqa: TID251
 
     from reactorl.rl.checkpoint.registry import Data
+    from reactorl.rl.flow.replay import ReplayConfig
+    from reactorl.rl.flow.task import Task
 
 Weights: TypeAlias = Any
-"""What acting needs: arrays that nobody changes, in dicts and lists."""
+"""What acting needs: read-only arrays in dicts and lists."""
 State: TypeAlias = Any
-"""What learning needs: weights, the optimiser's memory, counters; the same in form."""
+"""What learning needs: weights, optimizer state, counters."""
 Metrics: TypeAlias = "dict[str, float]"
 
 
 @public
 class FlowError(ReactorlError):
-    """The parts of a flow do not fit together.
+    """A task or one of its hyper-parameters is invalid.
 
     Attributes:
-        what: The fact.
-        remedy: What to do about it.
+        what: What is wrong.
+        remedy: How to fix it.
     """
 
     def __init__(self, what: str, remedy: str = "") -> None:
@@ -42,82 +45,157 @@ class FlowError(ReactorlError):
         self.args = (what, remedy)
 
 
+def require(holds: bool, owner: object, name: str, rule: str) -> None:  # noqa: FBT001
+    """Raise ``FlowError`` unless a field of ``owner`` follows its rule."""
+    if not holds:
+        value = getattr(owner, name)
+        shown = f"{value:g}" if isinstance(value, float) else repr(value)
+        msg = f"{name} must be {rule}, got {shown}"
+        raise FlowError(msg)
+
+
+@public
 @dataclass(frozen=True, slots=True)
 class Spaces:
-    """What an environment shows and takes."""
+    """Observation and action space of an environment, or of one agent in it."""
 
     observation: Space[Any]
     action: Space[Any]
 
 
 @public
-class Algorithm(Protocol):
-    """How to act and how to learn. Functions of their arguments, nothing else.
+@dataclass(frozen=True, kw_only=True)
+class Algorithm(ABC):
+    """Hyper-parameters of an algorithm, and how it acts and learns with them.
 
-    All randomness comes from the generators that are passed in, so that the same seed
-    gives the same numbers wherever a reactor runs.
+    Subclass it to write one. The fields of the dataclass are the arguments in Python,
+    the flags of ``reactorl train``, and what a run saves as its configuration.
+
+    Methods are functions of their arguments: all randomness comes from the generators
+    that are passed in, so that the same seed gives the same numbers on every worker.
+
+    Raises:
+        FlowError: A hyper-parameter is invalid.
     """
 
-    name: str
-    uses_replay: bool
-    """Whether it learns from a replay buffer; if not, from what was just collected."""
+    total_timesteps: int = 80_000
+    """Total number of environment steps."""
+    num_envs: int = 16
+    """Number of parallel environments."""
+    num_steps: int = 16
+    """Steps per environment in an iteration."""
 
-    def check(self, spaces: Spaces) -> None:
-        """Refuse spaces that it cannot use.
+    # Without annotations, because these are not hyper-parameters.
+    name = "Algorithm"
+    """As in reports and diagrams."""
+    default_env = "CartPole-v1"
+    """The environment of ``reactorl train`` without ``--env-id``."""
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    def check(self) -> None:
+        """Check the hyper-parameters; subclasses add their own rules.
+
+        Raises:
+            FlowError: One is invalid.
+        """
+        for name in ("total_timesteps", "num_envs", "num_steps"):
+            require(getattr(self, name) >= 1, self, name, "at least 1")
+        require(self.lag >= 0, self, "lag", "0 or more iterations")
+
+    # -- what follows from the hyper-parameters ---------------------------------------
+
+    @property
+    def lag(self) -> int:
+        """Policy lag in iterations: how old the weights are that rollouts act with."""
+        return 0
+
+    @property
+    def replay(self) -> ReplayConfig | None:
+        """The replay buffer that batches are drawn from; None: learn on-policy."""
+        return None
+
+    @property
+    def steps_per_iteration(self) -> int:
+        """Environment steps in an iteration, of all environments."""
+        return self.num_envs * self.num_steps
+
+    @property
+    def iterations(self) -> int:
+        """Number of iterations: enough for ``total_timesteps``."""
+        return -(-self.total_timesteps // self.steps_per_iteration)
+
+    def task(self, env: Any = None, **options: Any) -> Task:  # noqa: ANN401
+        """Return the task of training this algorithm on an environment.
+
+        Args:
+            env: The environment; None: ``default_env``.
+            options: More arguments of the task: ``seed``, ``eval_every`` and so on.
+        """
+        kind = self.task_type()
+        return kind(self.default_env if env is None else env, self, **options)
+
+    @classmethod
+    def task_type(cls) -> type[Task]:
+        """Return the class of tasks for this algorithm."""
+        from reactorl.rl.flow.flow import Flow
+
+        return Flow
+
+    # -- acting and learning ----------------------------------------------------------
+
+    @abstractmethod
+    def check_spaces(self, spaces: Spaces) -> None:
+        """Check that the algorithm can handle these spaces.
 
         Raises:
             FlowError: It cannot.
         """
 
-    def begin(self, spaces: Spaces, seed: int) -> State:
+    @abstractmethod
+    def init(self, spaces: Spaces, seed: int) -> State:
         """Return the state before the first update."""
 
+    @abstractmethod
     def weights(self, state: State) -> Weights:
-        """Return what acting needs of a state; nobody changes it afterwards."""
+        """Return what acting needs of a state, read-only."""
 
+    @abstractmethod
     def act(
         self, weights: Weights, observations: Array, random: Random, progress: float
     ) -> tuple[Array, Batch]:
-        """Return an action for each observation, and what learning wants to know of it.
+        """Return an action for each observation, with exploration.
 
         Args:
-            weights: What was learned.
+            weights: As returned by ``weights``.
             observations: One row each.
-            random: For exploration.
-            progress: Which part of the training is over, from 0 to 1.
+            random: Source of all randomness.
+            progress: Fraction of the training that is over.
+
+        Returns:
+            Actions, and further columns for the trajectory, such as log-probabilities.
         """
 
-    def act_best(self, weights: Weights, observations: Array) -> Array:
-        """Return the best action for each observation, without exploring."""
+    @abstractmethod
+    def act_greedy(self, weights: Weights, observations: Array) -> Array:
+        """Return the greedy action for each observation."""
 
+    @abstractmethod
     def update(
         self, state: State, batches: Sequence[Batch]
     ) -> tuple[State, Metrics, Sequence[Array] | None]:
-        """Learn from batches, one after the other.
+        """Learn from batches, in their order.
 
         Returns:
-            The new state, what there is to say about it, and how wrong it was about
-            each row of each batch, where a replay buffer has a use for that.
+            The new state, metrics, and for prioritized replay the TD errors of each
+            batch.
         """
 
-    def saved(self, state: State) -> Data:
-        """Return a state as plain data."""
+    @abstractmethod
+    def serialize(self, state: State) -> Data:
+        """Return a state as plain data: numbers, strings, arrays, dicts, lists."""
 
-    def restored(self, like: State, data: Data) -> State:
-        """Return a state from plain data; ``like`` is one of the same form."""
-
-
-@runtime_checkable
-class ChecksRounds(Protocol):
-    """An algorithm that has something to say about how large a round is."""
-
-    def check_round(self, steps: int, num_envs: int) -> None:
-        """Refuse rounds that it cannot learn from.
-
-        Args:
-            steps: How many steps each environment does in a round.
-            num_envs: How many environments there are.
-
-        Raises:
-            FlowError: It cannot.
-        """
+    @abstractmethod
+    def deserialize(self, like: State, data: Data) -> State:
+        """Return a state from plain data; ``like`` is one of the same structure."""

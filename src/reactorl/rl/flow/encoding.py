@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Observations as one array, whatever their space: what networks and tables can take.
+"""Observations of any space as arrays, for networks and tables.
 
-Arrays and numbers stay as they are. Tuples and dicts become one row of numbers each:
-their parts one after the other, as in the space.
+Arrays and numbers stay as they are. Tuples and dicts become one row of numbers: their
+parts in the order of the space, flattened and concatenated.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _ARRAYS = (spaces.Box, spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary
 
 
 class Encoder:
-    """Makes arrays of observations of a space.
+    """Converts observations of a space into arrays.
 
     Raises:
-        FlowError: The space has parts that are no numbers.
+        FlowError: A part of the space is not numeric.
     """
 
     def __init__(self, space: spaces.Space[Any]) -> None:
@@ -35,7 +35,7 @@ class Encoder:
         self.is_plain = isinstance(space, _ARRAYS)
 
     def batch(self, observations: Any) -> Array:  # noqa: ANN401
-        """Return many observations, as a vector environment has them, as an array."""
+        """Return the observations of a vector environment as an array."""
         if self.is_plain:
             return observations  # type: ignore[no-any-return]
         columns = [np.asarray(find(observations)) for find, _ in self._parts]
@@ -59,7 +59,7 @@ class Encoder:
 
     @property
     def counts(self) -> tuple[int, ...] | None:
-        """How many values each number of a row can have, from 0; None: any number."""
+        """Number of values of each component, from 0; None: not a finite space."""
         found: list[int] = []
         for _, part in self._parts:
             if isinstance(part, spaces.Discrete) and part.start == 0:
@@ -74,7 +74,7 @@ class Encoder:
 def _parts(
     space: spaces.Space[Any], find: Callable[[Any], Any]
 ) -> list[tuple[Callable[[Any], Any], spaces.Space[Any]]]:
-    """Return the parts of a space that are arrays or numbers, and how to find each."""
+    """Return the numeric parts of a space, and a function that selects each."""
     if isinstance(space, _ARRAYS):
         return [(find, space)]
     keys: list[tuple[Any, spaces.Space[Any]]]
@@ -83,8 +83,8 @@ def _parts(
     elif isinstance(space, spaces.Tuple):
         keys = list(enumerate(space.spaces))
     else:
-        msg = f"observations of {space} are no numbers"
-        raise FlowError(msg, "Put a wrapper around the environment that makes some.")
+        msg = f"observation space must be numeric, got {space}"
+        raise FlowError(msg, "Use a wrapper that converts observations to numbers.")
     return [part for key, sub in keys for part in _parts(sub, _inside(find, key))]
 
 

@@ -11,12 +11,13 @@ from dataclasses import astuple, dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from reactorl import Input, Output, Reactor, param, reaction, shutdown, startup
+from reactorl.rl._public import public
 from reactorl.rl.flow.trajectory import Episode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from reactorl.rl.checkpoint.registry import Data, Records
+    from reactorl.rl.checkpoint.registry import Data, StateRegistry
     from reactorl.rl.flow.algorithm import Weights
 
 MAX_ENVS: Final = 20
@@ -100,18 +101,19 @@ def play(
     return [episode for each in played for episode in each]
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class Evaluated:
     """The result of an evaluation."""
 
-    round: int
+    iteration: int
     """The iteration in which it began."""
     episodes: tuple[Episode, ...]
 
     @property
     def mean(self) -> float:
         """The mean episode return."""
-        return sum(e.score for e in self.episodes) / len(self.episodes)
+        return sum(e.episode_return for e in self.episodes) / len(self.episodes)
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,7 @@ class EvaluationPlan:
         seed: Of the first environment; others get the next ones.
         make: Makes the environments.
         weights: Initial weights.
-        records: State to restore.
+        registry: State to restore.
     """
 
     every: int
@@ -137,13 +139,13 @@ class EvaluationPlan:
     seed: int
     make: Callable[[], GreedyEnvs] = field(repr=False)
     weights: Weights = field(repr=False)
-    records: Records = field(repr=False)
+    registry: StateRegistry = field(repr=False)
 
 
 class Evaluation(Reactor):
     """Evaluates weights; sends the result at the tag at which the last episode ends."""
 
-    round = Input[int]()
+    iteration = Input[int]()
     weights = Input[Any]()
     result = Output[Evaluated]()
 
@@ -162,7 +164,7 @@ class Evaluation(Reactor):
         plan = self.plan
         assert self.envs is not None
         self.envs.open()
-        saved = plan.records.enter(self.name, self)
+        saved = plan.registry.enter(self.name, self)
         if saved is not None:
             self._load(saved)
 
@@ -171,10 +173,10 @@ class Evaluation(Reactor):
         """Use these weights in the next evaluation."""
         self.latest = self.weights.value
 
-    @reaction(round, effects=[result])
-    def go_on(self) -> None:
+    @reaction(iteration, effects=[result])
+    def advance(self) -> None:
         """Begin an evaluation if it is due, and do some steps of the current one."""
-        number = self.round.value
+        number = self.iteration.value
         if not self.begun and number % self.plan.every == 0:
             self._begin(number)
         if self.begun:

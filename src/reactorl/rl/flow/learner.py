@@ -13,24 +13,24 @@ from reactorl.rl._public import public
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reactorl.rl.checkpoint.registry import Data, Records
+    from reactorl.rl.checkpoint.registry import Data, StateRegistry
     from reactorl.rl.flow.algorithm import Algorithm, Array, Metrics, State
 
 
 @dataclass(frozen=True)
 class LearnerPlan:
-    """What a learner is to do."""
+    """Parameters of a learner."""
 
     algorithm: Algorithm
     state: State = field(repr=False)
-    """To begin with."""
+    """The initial state; of a resumed run, the saved one."""
     lag: int
-    """How many rounds weights are on their way; those are part of the state."""
-    records: Records = field(repr=False)
+    """Policy lag: weights of so many iterations are in flight, and are saved."""
+    registry: StateRegistry = field(repr=False)
 
 
-class Teacher(Reactor):
-    """Has what was learned, and tells the other parts of a flow about it."""
+class LearnerBase(Reactor):
+    """Has the learner's state, and sends weights, metrics and TD errors."""
 
     weights = Output[Any]()
     metrics = Output[dict[str, float]]()
@@ -39,22 +39,21 @@ class Teacher(Reactor):
     plan: LearnerPlan = param()
 
     def setup(self) -> None:
-        """Begin with the plan's state."""
+        """Start with the plan's state."""
         self.state = self.plan.state
         self.under_way: deque[tuple[int, Any]] = deque(maxlen=max(self.plan.lag, 1))
         self.last_errors: list[Any] | None = None
 
     @reaction(startup)
     def begin(self) -> None:
-        """Take up what was saved."""
-        saved = self.plan.records.enter(self.name, self)
+        """Restore what was in flight, to be saved again."""
+        saved = self.plan.registry.enter(self.name, self)
         if saved is not None:
-            self.state = self.plan.algorithm.restored(self.state, saved["state"])
             self.under_way.extend((time, value) for time, value in saved["under_way"])
             self.last_errors = saved["errors"]
 
-    def tell(self, metrics: Metrics, errors: Sequence[Array] | None) -> None:
-        """Send what there is to say about a new state, at the current tag."""
+    def send(self, metrics: Metrics, errors: Sequence[Array] | None) -> None:
+        """Send the weights of a new state, metrics and TD errors."""
         weights = self.plan.algorithm.weights(self.state)
         self.under_way.append((self.elapsed, weights))
         self.weights.set(weights)
@@ -65,23 +64,25 @@ class Teacher(Reactor):
             self.last_errors = [self.elapsed, errors]
 
     def save(self) -> Data:
-        """Return the state, and which weights are still on their way."""
+        """Return the state, and the weights and errors in flight."""
         return {
-            "state": self.plan.algorithm.saved(self.state),
+            "state": self.plan.algorithm.serialize(self.state),
             "under_way": [list(item) for item in self.under_way],
             "errors": self.last_errors,
         }
 
 
 @public
-class Learner(Teacher):
-    """Learns at the tag at which batches arrive, and sends what it has learned then."""
+class Learner(LearnerBase):
+    """Learns at the tag at which batches arrive, and sends the new weights."""
 
     batches = Input[Any]()
 
-    @reaction(batches, effects=[Teacher.weights, Teacher.metrics, Teacher.errors])
+    @reaction(
+        batches, effects=[LearnerBase.weights, LearnerBase.metrics, LearnerBase.errors]
+    )
     def learn(self) -> None:
-        """Update, and send."""
+        """Update the state, and send."""
         algorithm, batches = self.plan.algorithm, self.batches.value
         self.state, metrics, errors = algorithm.update(self.state, batches)
-        self.tell(metrics, errors)
+        self.send(metrics, errors)

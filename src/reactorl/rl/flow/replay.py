@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was collected, on its way to the learner: by a replay buffer, or directly."""
+"""From trajectories to batches: through a replay buffer, or directly (on-policy)."""
 
 from __future__ import annotations
 
@@ -11,28 +11,29 @@ import numpy as np
 from reactorl import Input, MultiInput, Output, Reactor, param, reaction, startup
 from reactorl.rl._public import public
 from reactorl.rl.checkpoint.registry import random_state, set_random_state
-from reactorl.rl.flow.trajectory import Trajectory, rows, side_by_side
+from reactorl.rl.flow.trajectory import Trajectory, concatenate, transitions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reactorl.rl.checkpoint.registry import Data, Records
+    from reactorl.rl.checkpoint.registry import Data, StateRegistry
+    from reactorl.rl.flow.algorithm import Random
     from reactorl.rl.flow.trajectory import Array
 
 
 @public
 @dataclass(frozen=True, slots=True)
 class ReplayConfig:
-    """How steps are kept and drawn.
+    """A replay buffer, and how batches are drawn from it.
 
     Attributes:
-        capacity: How many steps are kept; the oldest give way.
-        batch_size: How many are drawn for an update.
-        updates: How many batches are drawn in a round.
-        starts_at: So many steps must have been collected before the first batch.
-        priority: How strongly steps are preferred whose error was large: 0 not at all,
-            1 in proportion to it.
-        correction: How far weights make up for that preference, from 0 to 1.
+        capacity: Number of transitions; new ones replace the oldest.
+        batch_size: Transitions in a batch.
+        updates: Number of batches drawn in an iteration.
+        starts_at: Environment steps before the first batch.
+        priority: Prioritization exponent alpha: 0 uniform, 1 proportional to the TD
+            error.
+        correction: Importance-sampling exponent beta, from 0 to 1.
     """
 
     capacity: int = 10_000
@@ -43,8 +44,8 @@ class ReplayConfig:
     correction: float = 0.4
 
 
-class Ring:
-    """Arrays in which new rows take the places of the oldest."""
+class RingBuffer:
+    """Columns of a fixed capacity, in which new rows replace the oldest."""
 
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
@@ -53,35 +54,64 @@ class Ring:
         self.columns: dict[str, Array] = {}
 
     def add(self, new: dict[str, Array]) -> Array:
-        """Add rows, in order; return where they are."""
+        """Add rows, in order; return their indices."""
         count = len(next(iter(new.values())))
-        places = (self.next + np.arange(count)) % self.capacity
+        indices = (self.next + np.arange(count)) % self.capacity
         for name, values in new.items():
             if name not in self.columns:
                 shape = (self.capacity, *values.shape[1:])
                 self.columns[name] = np.zeros(shape, values.dtype)
-            # Of more rows than there are places the last ones stay.
-            self.columns[name][places[-self.capacity :]] = values[-self.capacity :]
+            # Of more rows than the capacity the last ones stay.
+            self.columns[name][indices[-self.capacity :]] = values[-self.capacity :]
         self.next = int((self.next + count) % self.capacity)
         self.size = min(self.size + count, self.capacity)
-        return places[-self.capacity :]
+        return indices[-self.capacity :]
+
+
+def sample_uniform(random: Random, size: int, shape: tuple[int, int]) -> Array:
+    """Return uniformly drawn indices below ``size``."""
+    return random.integers(size, size=shape)
+
+
+def sample_by_priority(
+    random: Random,
+    priorities: Array,
+    shape: tuple[int, int],
+    *,
+    alpha: float,
+    beta: float,
+) -> tuple[Array, Array]:
+    """Return drawn indices, and their importance-sampling weights.
+
+    Index i is drawn with probability P(i), proportional to ``priorities[i] ** alpha``.
+    Its weight is ``(n P(i)) ** -beta``, divided by the largest one that was drawn.
+    """
+    size = len(priorities)
+    scaled = priorities**alpha
+    cumulative = np.cumsum(scaled)
+    points = random.random(shape) * cumulative[-1]
+    found = np.searchsorted(cumulative, points, side="right")
+    chosen = np.minimum(found, size - 1)
+    probability = scaled[chosen] / cumulative[-1]
+    importance = (size * probability) ** -beta
+    return chosen, importance / importance.max()
 
 
 @public
 class Replay(Reactor):
-    """Keeps steps, and sends batches of them at the tag at which new ones arrive."""
+    """Stores transitions, and sends batches at the tag at which new ones arrive."""
 
     trajectories = MultiInput[Trajectory]()
     errors = Input[Any]()
-    """How wrong the learner was about the steps of the last batches."""
+    """TD errors of the last batches."""
     batches = Output[Any]()
 
     plan: ReplayConfig = param()
-    records: Records = param()
+    registry: StateRegistry = param()
 
     def setup(self) -> None:
-        """Begin empty."""
-        self.ring = Ring(self.plan.capacity)
+        """Start empty."""
+        self.ring = RingBuffer(self.plan.capacity)
         self.total = 0
         self.priorities = np.zeros(self.plan.capacity)
         self.highest = 1.0
@@ -89,74 +119,66 @@ class Replay(Reactor):
 
     @reaction(startup)
     def begin(self) -> None:
-        """Take up what was saved."""
-        saved = self.records.enter(self.name, self)
+        """Restore what was saved."""
+        saved = self.registry.enter(self.name, self)
         if saved is not None:
             self._load(saved)
 
     @reaction(errors)
-    def learn_priorities(self) -> None:
-        """Prefer steps about which the learner was wrong."""
+    def update_priorities(self) -> None:
+        """Set the priorities of the transitions drawn last to their TD errors."""
         if self.plan.priority == 0.0:
             return
-        for places, errors in zip(self.drawn, self.errors.value, strict=True):
+        for indices, errors in zip(self.drawn, self.errors.value, strict=True):
             found = np.abs(np.asarray(errors, dtype=np.float64)) + 1e-6
-            self.priorities[places] = found
+            self.priorities[indices] = found
             self.highest = max(self.highest, float(found.max()))
 
     @reaction(trajectories, effects=[batches])
-    def keep_and_draw(self) -> None:
-        """Add what arrived, in the order of rollouts, and draw batches."""
+    def store_and_sample(self) -> None:
+        """Store the trajectories, in the order of rollouts, and draw batches."""
         for trajectory in self.trajectories.values():
-            places = self.ring.add(rows(trajectory))
-            self.priorities[places] = self.highest
+            indices = self.ring.add(transitions(trajectory))
+            self.priorities[indices] = self.highest
             self.total += trajectory.steps
         plan = self.plan
         if self.total < max(plan.starts_at, 1):
             return
         shape = (plan.updates, plan.batch_size)
         if plan.priority == 0.0:
-            chosen = self.np_random.integers(self.ring.size, size=shape)
-            weights = None
+            chosen = sample_uniform(self.np_random, self.ring.size, shape)
+            importance = None
         else:
-            chosen, weights = self._by_priority(shape)
+            chosen, importance = sample_by_priority(
+                self.np_random,
+                self.priorities[: self.ring.size],
+                shape,
+                alpha=plan.priority,
+                beta=plan.correction,
+            )
         self.drawn = list(chosen)
-        # All batches are one array for each column, of which each batch has a row.
+        # One array per column for all batches, of which each batch is a row.
         drawn = {name: column[chosen] for name, column in self.ring.columns.items()}
-        if weights is not None:
-            drawn["importance"] = weights.astype(np.float32)
+        if importance is not None:
+            drawn["importance"] = importance.astype(np.float32)
         self.batches.set(
             [{name: c[k] for name, c in drawn.items()} for k in range(plan.updates)]
         )
 
-    def _by_priority(self, shape: tuple[int, int]) -> tuple[Array, Array]:
-        plan, size = self.plan, self.ring.size
-        scaled = self.priorities[:size] ** plan.priority
-        upto = np.cumsum(scaled)
-        points = self.np_random.random(shape) * upto[-1]
-        chosen = np.minimum(np.searchsorted(upto, points, side="right"), size - 1)
-        chance = scaled[chosen] / upto[-1]
-        weights = (size * chance) ** -plan.correction
-        return chosen, weights / weights.max()
-
-    # -- between rounds ---------------------------------------------------------------
+    # -- checkpoints ------------------------------------------------------------------
 
     def save(self) -> Data:
-        """Return everything that is kept."""
+        """Return the content of the buffer."""
+        size = self.ring.size
         return {
-            "columns": {n: c[: self.ring.size].copy() for n, c in self.columns.items()},
+            "columns": {n: c[:size].copy() for n, c in self.ring.columns.items()},
             "next": self.ring.next,
             "total": self.total,
-            "priorities": self.priorities[: self.ring.size].copy(),
+            "priorities": self.priorities[:size].copy(),
             "highest": self.highest,
-            "drawn": [places.copy() for places in self.drawn],
+            "drawn": [indices.copy() for indices in self.drawn],
             "random": random_state(self.np_random),
         }
-
-    @property
-    def columns(self) -> dict[str, Array]:
-        """What is kept, by name."""
-        return self.ring.columns
 
     def _load(self, saved: Data) -> None:
         size = len(saved["priorities"])
@@ -171,7 +193,7 @@ class Replay(Reactor):
 
 
 class Gather(Reactor):
-    """Puts what all rollouts collected side by side: one batch a round."""
+    """Sends the trajectories of all rollouts as one batch, in the same iteration."""
 
     trajectories = MultiInput[Trajectory]()
     errors = Input[Any]()
@@ -181,4 +203,4 @@ class Gather(Reactor):
     def gather(self) -> None:
         """Send everything, in the order of rollouts."""
         found: Sequence[Trajectory] = list(self.trajectories.values())
-        self.batches.set([side_by_side(found)])
+        self.batches.set([concatenate(found)])

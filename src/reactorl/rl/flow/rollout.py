@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rollouts: they step their environments with the weights they have, once a round."""
+"""Rollouts: step environments with the current policy, once per iteration."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from reactorl.rl.flow.shard_envs import RolloutEnvs
 from reactorl.rl.flow.trajectory import Columns, Trajectory
 
 if TYPE_CHECKING:
-    from reactorl.rl.checkpoint.registry import Data, Records
+    from reactorl.rl.checkpoint.registry import Data, StateRegistry
     from reactorl.rl.envs.shard_factory import ShardFactory
     from reactorl.rl.flow.algorithm import Algorithm, Spaces, Weights
     from reactorl.rl.flow.trajectory import Episode
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RolloutPlan:
-    """What all rollouts of a flow are to do."""
+    """Parameters of all rollouts of a flow."""
 
     shards: ShardFactory = field(repr=False)
     """Makes the environments; where they live does not change results."""
@@ -29,24 +29,24 @@ class RolloutPlan:
     algorithm: Algorithm
     num_envs: int
     """Of each rollout."""
-    steps: int
-    """Of each environment, in a round."""
-    rounds: int
-    """How many there will be: exploration depends on how much is left."""
+    num_steps: int
+    """Of each environment, in an iteration."""
+    iterations: int
+    """Number of iterations, for the progress that exploration depends on."""
     weights: Weights = field(repr=False)
-    """To begin with."""
+    """Initial weights."""
     env_seed: int
-    records: Records = field(repr=False)
+    registry: StateRegistry = field(repr=False)
 
 
 @public
 class Rollout(Reactor):
-    """Collects steps at the tag at which a round begins.
+    """Collects a trajectory at the tag at which an iteration begins.
 
-    New weights count from the tag at which they arrive.
+    New weights are used from the tag at which they arrive.
     """
 
-    round = Input[int]()
+    iteration = Input[int]()
     weights = Input[Any]()
     trajectory = Output[Trajectory]()
 
@@ -71,26 +71,26 @@ class Rollout(Reactor):
         self.envs.open()
         first = plan.env_seed + self.bank_index * plan.num_envs
         self.envs.reset({k: first + k for k in range(plan.num_envs)})
-        saved = plan.records.enter(self.name, self)
+        saved = plan.registry.enter(self.name, self)
         if saved is not None:
             self._load(saved)
 
     @reaction(weights)
     def take(self) -> None:
-        """Act with these from now on."""
+        """Act with these weights from now on."""
         self.current = self.weights.value
 
-    @reaction(round, effects=[trajectory])
+    @reaction(iteration, effects=[trajectory])
     def collect(self) -> None:
-        """Step the environments, and send what came of it."""
+        """Step the environments, and send the trajectory."""
         plan, envs = self.plan, self.envs
         assert envs is not None
-        progress = min(1.0, (self.round.value - 1) / plan.rounds)
+        progress = min(1.0, (self.iteration.value - 1) / plan.iterations)
         act, weights, random = plan.algorithm.act, self.current, self.np_random
         arrays, tag = envs.arrays, str(self.tag)
-        steps = Columns(plan.steps)
+        steps = Columns(plan.num_steps)
         episodes: list[Episode] = []
-        for _ in range(plan.steps):
+        for _ in range(plan.num_steps):
             observations = envs.observations()
             actions, extras = act(weights, observations, random, progress)
             steps.put("observations", observations)
@@ -111,24 +111,24 @@ class Rollout(Reactor):
         self.sent_at = self.elapsed
         self.trajectory.set(self.sent)
 
-    # -- between rounds ---------------------------------------------------------------
+    # -- checkpoints ------------------------------------------------------------------
 
     def save(self) -> Data:
-        """Return everything that the next round depends on."""
+        """Return the state between two iterations."""
         assert self.envs is not None
         return {
             "weights": self.current,
             "random": random_state(self.np_random),
             "envs": self.envs.save(),
-            "sent": None if self.sent is None else self.sent.saved(),
+            "sent": None if self.sent is None else self.sent.serialize(),
             "sent_at": self.sent_at,
         }
 
     def _load(self, saved: Data) -> None:
         assert self.envs is not None
         self.current = saved["weights"]
-        if saved["sent"] is not None:  # for whoever saves before the next round
-            self.sent = Trajectory.restored(saved["sent"])
+        if saved["sent"] is not None:  # saved again before the next iteration
+            self.sent = Trajectory.deserialize(saved["sent"])
             self.sent_at = saved["sent_at"]
         set_random_state(self.np_random, saved["random"])
         self.envs.load(saved["envs"])
@@ -139,7 +139,7 @@ class Rollout(Reactor):
         self.teardown()
 
     def teardown(self) -> None:
-        """Close the environments, if that has not happened yet."""
+        """Close the environments if they are still open."""
         envs, self.envs = self.envs, None
         if envs is not None:
             envs.close()

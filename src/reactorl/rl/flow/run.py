@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program that is driven round by round, and goes on where another run of it stopped.
+"""A program that is driven iteration by iteration, and can be saved and resumed.
 
-Rounds are a fixed time apart: round k is at k periods, or has several tags that are.
-The state between two rounds is plain data; a run that begins with it has its first
-round at the time at which it would have been.
+Tags are a fixed period apart: iteration k is at k periods, or has several tags. The
+state between two iterations is plain data. A run that is resumed from it has its first
+iteration at the time at which the other run would have had it.
 """
 
 from __future__ import annotations
@@ -12,96 +12,109 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypedDict, TypeVar
 
 from reactorl import drive
-from reactorl.rl.checkpoint.registry import Records
+from reactorl.rl.checkpoint.registry import StateRegistry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from reactorl import Duration, Reactor, Result, Watch
+    from reactorl import Duration, Program, Reactor, Result, Watch
     from reactorl.rl.checkpoint.registry import Data
+    from reactorl.rl.flow.algorithm import Weights
 
-_R = TypeVar("_R")
+_R = TypeVar("_R", covariant=True)
 
 
 class RunOptions(TypedDict, total=False):
-    """How to run; nothing here changes what comes of it."""
+    """How to run a task; none of these changes the results."""
 
     workers: int | None
-    """How many threads; None: what helps."""
+    """Number of threads; None: as many as help."""
     trace: bool | Literal["values"]
-    """Whether to keep a trace, as for ``drive``."""
+    """Whether to record a trace, as for ``drive``."""
     saved: Mapping[str, Data] | None
-    """The state of an earlier run of the same thing, to go on from."""
+    """The state to resume from, as returned by ``save``."""
     timing: bool | int
     """Whether to measure times, as for ``drive``."""
+    shuffle: int
+    """Seed for the order of concurrent reactions, as for ``drive``."""
     at_start: Callable[[Watch], object] | None
-    """Called with a ``Watch`` when all parts are made, as for ``drive``."""
+    """Called with a ``Watch`` when all reactors are set up, as for ``drive``."""
     at_end: Callable[[Result], object] | None
     """Called with the result, also after a failure, as for ``drive``."""
 
 
-class Driven(ABC, Generic[_R]):
-    """A program under way; a context manager. Subclasses say what a round gives.
+class DrivenRun(ABC, Generic[_R]):
+    """A run of a program; a context manager. Subclasses define what a step gives.
 
     Args:
-        main: Makes the main reactor, of what parts begin with and the number of the
-            first tag.
+        main: Makes the main reactor from the registry and the number of the first tag.
         seed: Of the run.
-        period: From one tag to the next.
-        tags: How many of them a round has.
-        rounds: How many there will be; None: as many as somebody asks for.
+        period: Logical time between two tags.
+        tags: Number of tags in an iteration.
+        limit: Number of iterations; None: no limit.
         fast: As for ``drive``.
         options: How to run.
     """
 
     def __init__(
         self,
-        main: Callable[[Records, int], Reactor],
+        main: Callable[[StateRegistry, int], Reactor],
         *,
         seed: int,
         period: Duration,
         tags: int = 1,
-        rounds: int | None = None,
+        limit: int | None = None,
         fast: bool = True,
         options: RunOptions,
     ) -> None:
         how = {key: value for key, value in options.items() if key != "saved"}
         saved = options.get("saved")
         self.done = 0 if saved is None else int(saved["round"])
-        self.records = Records(None if saved is None else saved["parts"])
-        self._period, self._rounds = period, rounds
-        # The first tag is at its own time: what comes before is empty.
+        """Number of iterations that are done."""
+        self.registry = StateRegistry(None if saved is None else saved["parts"])
+        self._period, self._limit = period, limit
+        # Tags before the first one are skipped: no event is left there.
         self._skip = self.done * tags
-        made = main(self.records, self._skip + 1)
+        made = main(self.registry, self._skip + 1)
         settings: dict[str, Any] = {"seed": seed, "fast": fast, "freeze": True, **how}
         self.session = drive(made, **settings)
         """The driven program."""
         self._tick = self.session.plug(after=period)
 
     def __enter__(self) -> Self:
-        """Make all parts."""
+        """Set up all reactors."""
         self.session.__enter__()
         return self
 
     def __exit__(self, *error: Any) -> None:  # noqa: ANN401
-        """End the program."""
+        """Stop the program."""
         self.session.__exit__(*error)
+
+    @property
+    def program(self) -> Program:
+        """The program."""
+        return self.session.program
 
     @abstractmethod
     def step(self) -> _R:
-        """Do one round, and count it."""
+        """Do one iteration, and count it."""
 
-    def rounds(self) -> Iterator[_R]:
-        """Do the rounds that are left, one by one; yields what each gave."""
-        while self._rounds is None or self.done < self._rounds:
+    @property
+    def weights(self) -> Weights:
+        """The current weights."""
+        raise NotImplementedError
+
+    def iterations(self) -> Iterator[_R]:
+        """Do the iterations that are left; yields what each gave."""
+        while self._limit is None or self.done < self._limit:
             yield self.step()
 
     def save(self) -> dict[str, Data]:
-        """Return the state of everything between two rounds, as plain data."""
-        return {"round": self.done, "parts": self.records.save()}
+        """Return the state between two iterations as plain data."""
+        return {"round": self.done, "parts": self.registry.save()}
 
     def _next(self) -> Mapping[str, Any]:
-        """Do one tag; return the outputs of the main reactor that are present."""
+        """Run one tag; return the outputs of the main reactor that are present."""
         if not self._skip:
             return self._tick()
         after, self._skip = (self._skip + 1) * self._period, 0

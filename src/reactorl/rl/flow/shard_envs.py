@@ -192,7 +192,7 @@ class EvaluationEnvs(ShardEnvs):
         observations = self.observations()
         if not all_active:
             observations = observations[rows]
-        actions = self._algorithm.act_best(weights, observations)
+        actions = self._algorithm.act_greedy(weights, observations)
         command: Command = Step(actions, actions)
         if not all_active:
             by_index = dict(zip(rows, actions, strict=True))

@@ -1,112 +1,142 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can be trained, to whoever trains it: the command line knows no more than this.
+"""The interface between what is trained and the trainer.
 
-``Flow`` and ``IPPO`` are such tasks. A task is a dataclass whose fields say everything
-that its numbers follow from: checkpoints are for the task whose fields are the same.
+A *task* is an environment, an algorithm and how to evaluate; a *run* of it is its
+program under way. ``Flow`` and ``MultiAgentFlow`` are tasks; ``Trainer`` trains any.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, Unpack
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from reactorl.diagram import Graph, graph
 from reactorl.rl._public import public
+from reactorl.rl.envs.placement import PlacementOption  # noqa: TC001 - of a flag
+from reactorl.rl.envs.rules import Restart  # noqa: TC001 - of a flag
+from reactorl.rl.flow.algorithm import FlowError, require
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from typing import Unpack
 
-    from reactorl import Reactor
-    from reactorl.diagram import Graph
-    from reactorl.rl.checkpoint.registry import Data
-    from reactorl.rl.flow.algorithm import Metrics, Weights
+    from reactorl import Program, Reactor
+    from reactorl.rl.checkpoint.registry import Data, StateRegistry
+    from reactorl.rl.flow.algorithm import Algorithm, Metrics, Weights
     from reactorl.rl.flow.evaluation import Evaluated
-    from reactorl.rl.flow.run import RunOptions
+    from reactorl.rl.flow.run import DrivenRun, RunOptions
     from reactorl.rl.flow.trajectory import Episode
 
 
 @public
 @dataclass(frozen=True)
-class Round:
-    """What a round gave."""
+class Iteration:
+    """What one iteration gave."""
 
     number: int
+    """From 1."""
     steps: int
-    """How many steps of environments were made in it."""
+    """Environment steps, of all environments."""
     episodes: tuple[Episode, ...]
-    """Those that ended in it, in the order of environments."""
+    """Episodes that ended, in the order of environments."""
     metrics: Metrics | None
-    """What there is to say about learning, if somebody learned."""
+    """Metrics of the learner, if it learned."""
     evaluation: Evaluated | None
-    """What an evaluation came to that ended in it."""
+    """The result of an evaluation that ended."""
 
 
-class Training(Protocol):
-    """A training under way; a context manager."""
-
-    done: int
-    """How many rounds were done."""
-
-    @property
-    def session(self) -> Any:  # noqa: ANN401
-        """The driven program."""
-
-    @property
-    def weights(self) -> Weights:
-        """What acting needs of what has been learned so far."""
-
-    def __enter__(self) -> Self:
-        """Make all parts."""
-
-    def __exit__(self, *error: Any) -> None:  # noqa: ANN401
-        """End the program."""
-
-    def step(self) -> Round:
-        """Do one round."""
-
-    def save(self) -> dict[str, Data]:
-        """Return the state of everything between two rounds, as plain data."""
+_I = TypeVar("_I", bound=Iteration, covariant=True)
 
 
-class Task(Protocol):
-    """What is trained, on what, and how long."""
+@dataclass(frozen=True, kw_only=True)
+class TaskOptions:
+    """Options of every task; flags of ``reactorl train``."""
 
-    __dataclass_fields__: ClassVar[dict[str, Any]]
+    seed: int = 1
+    """Seed; all randomness follows from it."""
+    eval_every: int = 4_000
+    """Environment steps between two evaluations; 0: none."""
+    eval_episodes: int = 4
+    """Episodes of an evaluation."""
+    # Not compared: they decide where environments run, not what is computed.
+    placement: PlacementOption = field(default="auto", repr=False, compare=False)
+    """Where environments run: in threads, in worker processes, or whichever is
+    faster."""
+    env_timeout: float | None = field(default=None, repr=False, compare=False)
+    """Limit for one step or reset of an environment, in seconds."""
+    env_restart: Restart = field(default="never", repr=False, compare=False)
+    """What to do with an environment that fails: stop the training, reset the
+    environment, or make a new one."""
+
+
+@public
+@dataclass(frozen=True, kw_only=True)
+class Task(TaskOptions, ABC):
+    """An environment, an algorithm, and how to evaluate.
+
+    Raises:
+        FlowError: Something does not fit together.
+    """
+
+    env: Any = field(kw_only=False, repr=False)  # a function's repr has its address
+    algorithm: Algorithm = field(kw_only=False)
+
+    options_type = TaskOptions
+    """Which fields are flags of ``reactorl train``."""
+
+    def __post_init__(self) -> None:
+        require(self.eval_episodes >= 1, self, "eval_episodes", "at least 1")
+        require(self.eval_every >= 0, self, "eval_every", "0 or more steps")
 
     @property
     def name(self) -> str:
-        """What people call the algorithm."""
+        """Name of the algorithm."""
+        return self.algorithm.name
 
     @property
-    def rounds(self) -> int:
-        """How many rounds the training has."""
+    def iterations(self) -> int:
+        """Number of iterations."""
+        return self.algorithm.iterations
 
     @property
-    def seed(self) -> int:
-        """Everything random follows from it."""
+    def steps_per_iteration(self) -> int:
+        """Environment steps in an iteration, of all environments."""
+        return self.algorithm.steps_per_iteration
 
     @property
-    def steps_per_round(self) -> int:
-        """How many steps all environments do in a round, together."""
+    def eval_interval(self) -> int:
+        """Iterations between two evaluations; 0: none."""
+        if self.eval_every == 0:
+            return 0
+        return max(1, self.eval_every // self.steps_per_iteration)
 
+    @abstractmethod
     def check(self) -> None:
-        """Refuse what does not fit together, before anything runs.
+        """Check that algorithm and environment fit; makes one environment, once.
 
         Raises:
-            FlowError: Something does not.
+            FlowError: They do not.
         """
 
-    def main(self) -> Reactor:
-        """Return the main reactor, for looking at it."""
+    @abstractmethod
+    def main(self, registry: StateRegistry | None = None, first: int = 1) -> Reactor:
+        """Return the main reactor, to be driven or contained in another.
 
-    def graph(self) -> Graph:
-        """Return a picture of the program."""
+        Args:
+            registry: State to restore, and where parts register to be saved.
+            first: The number of the first tag.
+        """
 
-    def start(self, **options: Unpack[RunOptions]) -> Training:
-        """Return a training of it, which begins when it is entered."""
+    @abstractmethod
+    def start(self, **options: Unpack[RunOptions]) -> DrivenRun[Iteration]:
+        """Return a run of the task, a context manager; see ``RunOptions``."""
 
-    def learned(self, saved: Mapping[str, Data]) -> Weights:
-        """Return what acting needs of what ``Training.save`` returned."""
+    @abstractmethod
+    def trained_weights(self, saved: Mapping[str, Data]) -> Weights:
+        """Return the weights in a saved state; see ``DrivenRun.save``."""
 
+    @abstractmethod
     def play(
         self,
         weights: Weights,
@@ -115,12 +145,46 @@ class Task(Protocol):
         seed: int,
         watch: Callable[[Any], None] | None = None,
     ) -> Sequence[Episode]:
-        """Play episodes without exploring.
+        """Play episodes greedily.
 
         Args:
-            weights: What was learned.
+            weights: Of a run.
             episodes: How many.
-            seed: Of the first environment; others have the next ones.
-            watch: Called with an environment that can be drawn, after each of its
-                resets and steps; then there is only one.
+            seed: Of the first environment; others get the next ones.
+            watch: Called with the environment after each reset and step, for rendering;
+                there is only one environment then.
         """
+
+    # -- in terms of these ------------------------------------------------------------
+
+    def program(self) -> Program:
+        """Return the elaborated program."""
+        from reactorl import elaborate
+
+        return elaborate(self.main())
+
+    def graph(self, program: Program | None = None) -> Graph:
+        """Return a diagram of the program; notebooks show it, ``str()`` is its text.
+
+        Args:
+            program: The program, if it was elaborated already.
+        """
+        target = self.main() if program is None else program
+        return graph(target, depth=1, title=f"{self.name} flow")
+
+    def run(self, *, workers: int | None = None) -> Weights:
+        """Train without a run directory, and return the weights.
+
+        ``start`` does the same iteration by iteration; ``Trainer`` adds metrics,
+        checkpoints and a report.
+        """
+        with self.start(workers=workers) as run:
+            for _ in run.iterations():
+                pass
+            return run.weights
+
+
+def unknown_environment(env: object, reason: object) -> FlowError:
+    """Return the error for an environment that is not registered."""
+    msg = f"environment {env!r} could not be found: {str(reason).rstrip('.')}"
+    return FlowError(msg, "`gymnasium.pprint_registry()` lists registered ones.")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a rollout collects in a round, and what becomes of it."""
+"""Trajectories: what a rollout collects in an iteration."""
 
 from __future__ import annotations
 
@@ -21,50 +21,50 @@ if TYPE_CHECKING:
 class Episode:
     """An episode that ended."""
 
-    score: float
-    """The sum of its rewards; of several agents, the mean of their sums."""
+    episode_return: float
+    """Sum of rewards; with several agents, the mean of their sums."""
     length: int
     by_agent: tuple[tuple[str, float], ...] = ()
-    """Where there are several, their names and sums."""
+    """With several agents, the name and the return of each."""
 
 
 @public
 @dataclass(frozen=True, slots=True)
 class Trajectory:
-    """Steps of some environments, in arrays ``[step, environment, ...]``.
+    """Transitions of some environments, in arrays ``[step, environment, ...]``.
 
-    ``next_observations`` are those that the actions led to: of an episode that ended
-    it is the last one, not the first of the next.
+    ``next_observations`` are those that the actions led to: at the end of an episode
+    its last one, not the first of the next episode.
     """
 
     columns: dict[str, Array]
     last_observations: Array
-    """Where the environments are now."""
+    """The current observations of the environments."""
     episodes: tuple[Episode, ...]
 
-    def saved(self) -> dict[str, Any]:
+    def serialize(self) -> dict[str, Any]:
         """Return it as plain data."""
         return {
             "columns": self.columns,
             "last_observations": self.last_observations,
-            "episodes": [[e.score, e.length] for e in self.episodes],
+            "episodes": [[e.episode_return, e.length] for e in self.episodes],
         }
 
     @classmethod
-    def restored(cls, data: Any) -> Trajectory:  # noqa: ANN401
+    def deserialize(cls, data: Any) -> Trajectory:  # noqa: ANN401
         """Return one from plain data."""
-        episodes = tuple(Episode(float(s), int(n)) for s, n in data["episodes"])
+        episodes = tuple(Episode(float(r), int(n)) for r, n in data["episodes"])
         return cls(data["columns"], data["last_observations"], episodes)
 
     @property
     def steps(self) -> int:
-        """How many steps of environments it has."""
+        """Number of environment steps."""
         length, width = self.columns["rewards"].shape
         return int(length * width)
 
 
 class Columns:
-    """Steps on their way to a trajectory: row by row into arrays of the right length.
+    """Builds the columns of a trajectory, one step at a time.
 
     Args:
         steps: How many there will be.
@@ -76,7 +76,7 @@ class Columns:
         self._row = 0
 
     def put(self, name: str, values: Array) -> Array:
-        """Copy values into the current row, and return that; it may be written to."""
+        """Copy values into the current row, and return that row, to be changed."""
         array = self.arrays.get(name)
         if array is None:
             shape = (self._steps, *values.shape)
@@ -86,12 +86,12 @@ class Columns:
         return row
 
     def next(self) -> None:
-        """Go on to the next row."""
+        """Continue with the next row."""
         self._row += 1
 
 
-def side_by_side(trajectories: Sequence[Trajectory]) -> dict[str, Array]:
-    """Return the steps of several rollouts as one, in their order."""
+def concatenate(trajectories: Sequence[Trajectory]) -> dict[str, Array]:
+    """Return the trajectories of several rollouts as one batch, in their order."""
     first = trajectories[0].columns
     together = {
         name: np.concatenate([t.columns[name] for t in trajectories], axis=1)
@@ -101,8 +101,8 @@ def side_by_side(trajectories: Sequence[Trajectory]) -> dict[str, Array]:
     return {**together, "last_observations": np.concatenate(last)}
 
 
-def rows(trajectory: Trajectory) -> dict[str, Array]:
-    """Return the steps one below the other, in the order in which they were made."""
+def transitions(trajectory: Trajectory) -> dict[str, Array]:
+    """Return the transitions as rows, in the order in which they were made."""
     return {
         name: column.reshape(-1, *column.shape[2:])
         for name, column in trajectory.columns.items()

@@ -27,7 +27,7 @@ from reactorl.rl.multi_agent.envs import AgentsEnv, Played
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reactorl.rl.checkpoint.registry import Data, Records
+    from reactorl.rl.checkpoint.registry import Data, StateRegistry
     from reactorl.rl.envs.shard_factory import ShardFactory
     from reactorl.rl.flow.algorithm import Spaces
 
@@ -46,7 +46,7 @@ class WorldPlan:
     cast: Mapping[Any, Spaces]
     seed: int
     """Environment k is reset with ``seed + k`` first, and without a seed afterwards."""
-    records: Records
+    registry: StateRegistry
 
 
 class World(Reactor):
@@ -75,7 +75,7 @@ class World(Reactor):
         assert self.env is not None
         self.env.open()
         self.env.begin(plan.seed + self.bank_index)
-        saved = plan.records.enter(self.name, self)
+        saved = plan.registry.enter(self.name, self)
         if saved is not None:
             self.env.load(saved)
 

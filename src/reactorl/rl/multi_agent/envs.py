@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from reactorl.rl.envs.placement import PlacementOption
     from reactorl.rl.envs.rules import Restart
     from reactorl.rl.flow.algorithm import Algorithm, Weights
-    from reactorl.rl.multi_agent.sub_env import ByAgent
+    from reactorl.rl.multi_agent.results import ByAgent
     from reactorl.rl.multi_agent.vector import Maker
 
 
@@ -301,7 +301,7 @@ class AgentsEnvs:
             present = [k for k, env in enumerate(envs) if agent in env.rows]
             if present:
                 rows = np.stack([envs[k].rows[agent] for k in present])
-                actions = self._algorithm.act_best(known, rows)
+                actions = self._algorithm.act_greedy(known, rows)
                 for k, action in zip(present, actions, strict=True):
                     chosen[k][agent] = action
         return chosen

@@ -38,9 +38,13 @@ from reactorl import (
     startup,
 )
 from reactorl.rl._public import public
-from reactorl.rl.checkpoint.registry import Records, random_state, set_random_state
+from reactorl.rl.checkpoint.registry import (
+    StateRegistry,
+    random_state,
+    set_random_state,
+)
 from reactorl.rl.flow.algorithm import FlowError
-from reactorl.rl.flow.run import Driven, RunOptions
+from reactorl.rl.flow.run import DrivenRun, RunOptions
 from reactorl.rl.multi_agent.env_reactor import Late, World, WorldPlan
 from reactorl.rl.multi_agent.envs import Played, cast_of, parallel_shards
 
@@ -66,7 +70,7 @@ class PlayerPlan:
     num_envs: int
     fallback: Any
     """What it does if there is no time left."""
-    records: Records
+    registry: StateRegistry
 
 
 class Agent(Reactor):
@@ -85,7 +89,7 @@ class Agent(Reactor):
     @reaction(startup)
     def begin(self) -> None:
         """Take up what was saved."""
-        saved = self.plan.records.enter(self.name, self)
+        saved = self.plan.registry.enter(self.name, self)
         if saved is not None:
             set_random_state(self.np_random, saved["random"])
 
@@ -222,10 +226,10 @@ class Match:
                 msg = f"the fallback of {agent!r} is {action!r}, not one of {space}"
                 raise FlowError(msg, "Choose an action that it can do.")
 
-    def main(self, records: Records | None = None, first: int = 1) -> Reactor:
+    def main(self, registry: StateRegistry | None = None, first: int = 1) -> Reactor:
         """Return the main reactor; an ordinary one, to be driven or contained."""
         self.check()
-        return Table(match=self, records=records or Records(), first=first)
+        return Table(match=self, registry=registry or StateRegistry(), first=first)
 
     def play(
         self,
@@ -283,7 +287,7 @@ class Table(Reactor):
     played = MultiOutput[Played](lambda self: self.match.num_envs)
 
     match: Match = param()
-    records: Records = param()
+    registry: StateRegistry = param()
     first: int = param(1)
 
     def build(self) -> None:
@@ -291,7 +295,7 @@ class Table(Reactor):
         match = self.match
         clock = self.add("clock", Turns, period=match.period, first=self.first)
         plan = WorldPlan(
-            parallel_shards(match.env), match.cast, match.seed, self.records
+            parallel_shards(match.env), match.cast, match.seed, self.registry
         )
         world = self.add_bank("world", World(plan=plan), width=match.num_envs)
         plans = [
@@ -299,7 +303,7 @@ class Table(Reactor):
                 match.policies[agent],
                 match.num_envs,
                 (match.fallback or {}).get(agent),
-                self.records,
+                self.registry,
             )
             for agent in match.cast
         ]
@@ -325,23 +329,23 @@ class Notes:
 
 
 class Hall(Reactor):
-    """A match that plays itself, and what is noted of it."""
+    """A match that runs by itself, with a recorder."""
 
     match: Match = param()
     notes: Notes = param()
     turns: int = param()
 
     def build(self) -> None:
-        """Add a table, and somebody who writes down what happens there."""
+        """Add the match and the recorder."""
         table: Any = self.add(
-            "table", Table, match=self.match, records=Records(), first=1
+            "table", Table, match=self.match, registry=StateRegistry(), first=1
         )
         scribe = self.add("scribe", Scribe, notes=self.notes, turns=self.turns)
         self.connect(table.played, scribe.played)
 
 
 class Scribe(Reactor):
-    """Writes down turns, and ends the match."""
+    """Records the steps of a match, and ends it."""
 
     played = MultiInput[Played]()
     notes: Notes = param()
@@ -349,17 +353,17 @@ class Scribe(Reactor):
 
     @reaction(played)
     def write(self) -> None:
-        """Write down a turn."""
+        """Record one step of all environments."""
         self.notes.turns.append(tuple(self.played.values()))
         if len(self.notes.turns) == self.turns:
             self.request_stop()
 
 
 @public
-class MatchRun(Driven[tuple[Played, ...]]):
-    """A match under way, turn by turn; a context manager.
+class MatchRun(DrivenRun[tuple[Played, ...]]):
+    """A run of a match, step by step; a context manager.
 
-    With a deadline, turns begin in real time, and what comes of them depends on it.
+    With a deadline, steps start in real time, and results depend on missed deadlines.
 
     Args:
         match: Who plays what.

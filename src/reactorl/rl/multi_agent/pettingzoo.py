@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PettingZoo's parallel environments, on reactors."""
+"""PettingZoo's ``ParallelEnv`` on the environment stack."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from reactorl.rl.envs.observation_buffer import Space
     from reactorl.rl.envs.placement import Placement
     from reactorl.rl.envs.rules import Restart
-    from reactorl.rl.multi_agent.sub_env import ByAgent
+    from reactorl.rl.multi_agent.results import ByAgent
     from reactorl.rl.multi_agent.vector import Maker
 
 __all__ = ["ParallelRunner", "ParallelVectorEnv"]
@@ -26,18 +26,18 @@ __all__ = ["ParallelRunner", "ParallelVectorEnv"]
 
 @public
 class ParallelRunner(ParallelEnv):  # type: ignore[misc]
-    """A ``ParallelEnv`` that lives in a reactor, and behaves like itself.
+    """A ``ParallelEnv`` with placement, restarts and timeouts.
 
-    It is made, stepped and closed by one worker, at one tag each.
+    One worker makes, steps and closes the environment.
 
     Args:
-        env: A function that makes it.
-        placement: ``"thread"``: in this process; ``"process"``: in another.
-        restart: What to do if it fails, see ``ParallelVectorEnv``.
-        timeout: Seconds after which a step or reset counts as failed.
+        env: A function that makes the environment.
+        placement: ``"thread"``: in this process; ``"process"``: in a worker process.
+        restart: What to do if it fails; see ``ParallelVectorEnv``.
+        timeout: Limit for one step or reset, in seconds.
 
     Raises:
-        EnvError: It cannot be made.
+        EnvError: The environment cannot be made.
 
     Example:
         >>> game = ParallelRunner(lambda: make_game())
@@ -113,15 +113,15 @@ class ParallelRunner(ParallelEnv):  # type: ignore[misc]
         return {agent: self.action_space(agent) for agent in self.possible_agents}
 
     def state(self) -> Any:  # noqa: ANN401
-        """Return the state of the whole, if there is such a thing."""
+        """Return the global state, if the environment has one."""
         return self.vector.call("state")[0]
 
     def render(self) -> Any:  # noqa: ANN401
-        """Return what the environment renders."""
+        """Render the environment."""
         return self.vector.call("render")[0]
 
     def close(self) -> None:
-        """Close the environment; twice is fine."""
+        """Close the environment; may be called again."""
         self.vector.close()
 
     def __str__(self) -> str:

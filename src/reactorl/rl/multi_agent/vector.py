@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many environments with several agents each, as a bank of reactors."""
+"""A vector of multi-agent environments (``ParallelEnv``)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from reactorl.rl.envs.observation_buffer import Space
     from reactorl.rl.envs.placement import PlacementOption
     from reactorl.rl.envs.rules import Restart
-    from reactorl.rl.multi_agent.sub_env import AgentsDescription, ByAgent
+    from reactorl.rl.multi_agent.results import AgentsDescription, ByAgent
 
     Maker: TypeAlias = Callable[[], Any]
     """Makes a ``ParallelEnv``."""
@@ -46,32 +46,31 @@ if TYPE_CHECKING:
 
 @public
 class ParallelVectorEnv:
-    """Many environments with several agents each, which step on all cores.
+    """Steps multi-agent environments on all cores.
 
-    Everything is a list with an entry for each environment, in order: what a loop over
-    them would have collected, whatever the number of workers. Agents come and go;
-    ``agents[i]`` has those that environment i waits for.
+    Arguments and results are lists with an entry for each environment, in order. They
+    are those of a loop over the environments, for any number of workers. Agents come
+    and go; ``agents[i]`` has the present agents of environment i.
 
     Args:
-        env: A list of functions that make a ``ParallelEnv`` each, or one of them.
-        num_envs: How many, if ``env`` is one function.
+        env: A list of functions that make a ``ParallelEnv`` each, or one function.
+        num_envs: Number of environments, if ``env`` is one function.
         autoreset_mode: What happens to an environment that has no agents left.
-            ``DISABLED``: it rests, and gives empty dicts, until it is reset.
-            ``NEXT_STEP``: it is reset in place of its next step, with rewards of zero.
-            ``SAME_STEP``: it is reset at once; the infos of its agents then have
-            ``final_obs`` and ``final_info``.
-        workers: How many threads or processes; None: what helps.
-        placement: ``"thread"``: in this process; ``"process"``: in others, for
-            environments written in Python where the interpreter has a GIL;
+            ``DISABLED``: its results are empty dicts until it is reset.
+            ``NEXT_STEP``: it is reset instead of its next step, with rewards of 0.
+            ``SAME_STEP``: it is reset in the same step; the infos of its agents
+            then have ``final_obs`` and ``final_info``.
+        workers: Number of threads or processes; None: chosen automatically.
+        placement: ``"thread"``: in this process; ``"process"``: in worker
+            processes, for environments in Python if the interpreter has a GIL;
             ``"auto"``: whichever is faster.
         restart: What to do with an environment that fails: ``"never"`` raises,
-            ``"reset"`` resets it, ``"recreate"`` makes a new one. A restart ends the
-            episode: all agents that were there are truncated, with the last
-            observations there were, and it is logged in their infos as ``"restart"``
-            and ``"failure"``; in the same-step mode these are in ``"final_info"``.
-        timeout: Seconds after which a step or reset counts as failed.
-        pin: Whether an environment is stepped on the thread that made it and on no
-            other, whatever that costs.
+            ``"reset"`` resets it, ``"recreate"`` makes a new one. A restart
+            truncates the episode for all present agents, with their last observations,
+            and is reported in their infos as ``"restart"`` and ``"failure"``; with
+            ``SAME_STEP`` these are in ``"final_info"``.
+        timeout: Limit for one step or reset, in seconds.
+        pin: Whether an environment is only stepped on the thread that made it.
 
     Raises:
         EnvError: An environment cannot be made.
@@ -110,7 +109,7 @@ class ParallelVectorEnv:
         self._backend = lockstep_backend(
             self.placement, makers, rules, workers=workers, pin=pin
         )
-        # Also if nobody closes it, and at the end of the program.
+        # Closes it when it is garbage, and at the end of the program.
         self._closing = weakref.finalize(self, self._backend.close)
         try:
             described: list[Any] = self._backend.describe()  # as ParallelSubEnv does it
@@ -135,14 +134,14 @@ class ParallelVectorEnv:
 
         Args:
             seed: For environment i it is ``seed + i``; or one for each that is reset.
-            options: Passed on to each environment.
-            indices: Which ones; None: all.
+            options: For each environment.
+            indices: The environments; None: all.
 
         Returns:
             Observations and infos of those that were reset, in that order.
 
         Raises:
-            EnvError: One failed, also after a restart if there may be one.
+            EnvError: One failed, also after a restart if restarts are on.
         """
         check_options(options)
         meant = self._meant(indices)
@@ -157,15 +156,14 @@ class ParallelVectorEnv:
         """Step all environments.
 
         Args:
-            actions: By agent, for each environment; what is there for one without
-                agents is ignored.
+            actions: By agent, for each environment; ignored for one without agents.
 
         Returns:
             Observations, rewards, terminations, truncations and infos.
 
         Raises:
-            EnvError: One failed, and is not to be restarted. The others have
-                stepped; what they did is lost.
+            EnvError: One failed, and restarts are off. The others have stepped; their
+                results are lost.
         """
         each = list(actions)
         if len(each) != self.num_envs:
@@ -204,12 +202,12 @@ class ParallelVectorEnv:
         indices: Sequence[int] | None = None,
         **kwargs: Any,  # noqa: ANN401
     ) -> list[Any]:
-        """Call a method of environments; what is no method is returned itself."""
+        """Call a method of environments; an attribute is returned as it is."""
         return self._answers(Call(name, args, tuple(kwargs.items())), indices)
 
     @exclusive
     def close(self) -> None:
-        """Close the environments, each on its home worker; twice is fine."""
+        """Close the environments; may be called again."""
         self._closing()
 
     @property
@@ -221,7 +219,7 @@ class ParallelVectorEnv:
         self.agents[index] = agents
         if self._episodes[index] != episode:
             self._episodes[index] = episode
-            self._spaces[index].clear()  # some have others after a reset
+            self._spaces[index].clear()  # a reset may change them
 
     def _space(self, kind: str, agent: Any, index: int) -> Space:  # noqa: ANN401
         known = self._spaces[index]

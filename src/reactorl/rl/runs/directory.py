@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The directory of a run: its configuration, numbers, checkpoint and pictures."""
+"""The directory of a run: configuration, metrics, checkpoint and figures."""
 
 from __future__ import annotations
 
 import fcntl
 import json
 import os
+import re
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reactorl import Position, ReactorlError
 from reactorl._util.files import write_atomic
 from reactorl.rl._public import public
-from reactorl.rl.checkpoint.identity import described, versions
+from reactorl.rl.checkpoint.identity import versions
+from reactorl.rl.runs.metrics import EVALUATED, FINAL, RETURN, read_metrics
 from reactorl.rl.runs.revision import revision
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
-
-    from reactorl.rl.algorithms.settings import Settings
 
 FORMAT = 1
 """Of the configuration."""
@@ -28,12 +28,12 @@ FORMAT = 1
 
 @public
 class RunError(ReactorlError):
-    """A directory of a run cannot be made or used.
+    """The directory of a run cannot be created or used.
 
     Attributes:
-        path: Which.
-        what: The fact.
-        remedy: What to do about it.
+        path: The directory.
+        what: What is wrong.
+        remedy: How to fix it.
     """
 
     def __init__(self, path: Path, what: str, remedy: str) -> None:
@@ -42,52 +42,62 @@ class RunError(ReactorlError):
         self.path = path
 
 
+class RunSummary(NamedTuple):
+    """Progress and returns of a run."""
+
+    steps: int
+    """Number of environment steps."""
+    mean_return: float | None
+    """Mean return of the last 100 training episodes."""
+    final_return: float | None
+    """Mean return of the final evaluation, or else of the last one."""
+
+
+@public
 @dataclass(frozen=True)
 class RunDirectory:
-    """A directory with a configuration in it."""
+    """A directory with the configuration of a run."""
 
     path: Path
     config: dict[str, Any]
 
     @classmethod
     def create(
-        cls, runs: Path, *, algorithm: str, settings: Settings, command: Sequence[str]
+        cls,
+        path: Path | None,
+        *,
+        runs: Path,
+        algorithm: str,
+        settings: Mapping[str, Any],
+        command: Sequence[str],
     ) -> RunDirectory:
-        """Make the directory of a new run: environment, algorithm, seed and time.
+        """Create the directory of a new run, and write its configuration.
 
         Args:
-            runs: Where all runs are; it is made if need be.
-            algorithm: Its name.
-            settings: What it is to do.
-            command: The arguments that the run was started with.
+            path: The directory; None: named after environment, algorithm, seed and
+                time.
+            runs: Where the directory is created, if it is not given.
+            algorithm: Name of the algorithm.
+            settings: Of the task; see ``settings_of``.
+            command: How the run was started.
 
         Raises:
-            RunError: It cannot be made.
+            RunError: It cannot be created, or has a run already.
         """
-        now = int(time.time())  # noqa: TID251 - when it began is part of its name
+        now = int(time.time())  # noqa: TID251 - the start of the run is in its name
         config = {
             "format": FORMAT,
             "algorithm": algorithm,
-            "settings": {
-                name: value
-                for name, value in described(settings).items()
-                if name != "kind"
-            },
+            "settings": dict(settings),
             "command": list(command),
             "versions": dict(versions()),
             "revision": revision(),
             "began": now,
         }
-        env = settings.env_id.replace("/", "-").replace(":", "-")
+        env = re.sub(r"[/:]", "-", str(settings["env_id"]))
+        stem = f"{env}__{algorithm}__{settings['seed']}"
         try:
-            runs.mkdir(parents=True, exist_ok=True)
-            while True:
-                path = runs / f"{env}__{algorithm}__{settings.seed}__{now}"
-                try:
-                    path.mkdir()
-                    break
-                except FileExistsError:
-                    now += 1  # another run began in the same second
+            path = _new_directory(runs, stem, now) if path is None else _empty(path)
             text = json.dumps(config, indent=2) + "\n"
             try:
                 write_atomic(path / "config.json", text.encode())
@@ -95,26 +105,27 @@ class RunDirectory:
                 path.rmdir()
                 raise
         except OSError as error:
-            what = f"the run cannot be kept here: {_reason(error)}"
+            what = f"the run's directory could not be created: {_reason(error)}"
             remedy = "Choose another place with --runs-dir."
-            raise RunError(runs, what, remedy) from error
+            raise RunError(runs if path is None else path, what, remedy) from error
         return cls(path, config)
 
     @classmethod
     def open(cls, path: Path) -> RunDirectory:
-        """Return the run that a directory is of.
+        """Return the run in a directory.
 
         Raises:
-            RunError: It is of none.
+            RunError: There is none.
         """
-        remedy = "'reactorl runs' lists the runs there are."
+        remedy = "'reactorl runs' lists all runs."
         try:
             config = json.loads((path / "config.json").read_text())
         except FileNotFoundError:
-            there = "this is no run" if path.is_dir() else "there is no such directory"
+            missing = "run" if path.is_dir() else "such directory"
+            there = f"there is no {missing}"
             raise RunError(path, there, remedy) from None
         except (OSError, ValueError) as error:
-            what = f"the configuration cannot be read: {error}"
+            what = f"reading the configuration failed: {error}"
             raise RunError(path, what, remedy) from error
         if not isinstance(config, dict) or config.get("format") != FORMAT:
             what = "the configuration is not one of this version of reactorl"
@@ -123,24 +134,43 @@ class RunDirectory:
 
     @property
     def checkpoint(self) -> Path:
-        """Where the newest checkpoint is."""
+        """The newest checkpoint."""
         return self.path / "checkpoint"
 
     @property
     def metrics(self) -> Path:
-        """Where the numbers are, as text."""
+        """The metrics as CSV."""
         return self.path / "metrics.csv"
 
     @property
     def env_id(self) -> str:
-        """The environment."""
+        """Id of the environment."""
         return str(self.config["settings"]["env_id"])
 
-    def lock(self) -> int:
-        """Take the run for this process, until the descriptor is closed.
+    def summary(self) -> RunSummary:
+        """Return the progress and the returns of the run so far.
 
         Raises:
-            RunError: Another process trains in it.
+            OSError: The metrics cannot be read.
+        """
+        latest: dict[str, float] = {}
+        returns: list[float] = []
+        steps = 0
+        if self.metrics.exists():
+            for step, _, key, value in read_metrics(self.metrics):
+                steps = max(steps, step)
+                latest[key] = value
+                if key == RETURN:
+                    returns.append(value)
+        last = returns[-100:]
+        mean = sum(last) / len(last) if last else None
+        return RunSummary(steps, mean, latest.get(FINAL, latest.get(EVALUATED)))
+
+    def lock(self) -> int:
+        """Lock the run for this process, until the descriptor is closed.
+
+        Raises:
+            RunError: Another process has locked it.
         """
         descriptor = os.open(self.path, os.O_RDONLY)
         try:
@@ -148,12 +178,13 @@ class RunDirectory:
         except OSError:
             os.close(descriptor)
             what = "another process is training in this run"
-            raise RunError(self.path, what, "Wait for it, or end it.") from None
+            raise RunError(self.path, what, "Wait until it ends, or stop it.") from None
         return descriptor
 
 
+@public
 def runs_in(runs: Path) -> Iterator[RunDirectory]:
-    """Yield all runs in a directory, the oldest first."""
+    """Yield all runs in a directory, oldest first."""
     found = []
     for path in sorted(runs.iterdir()) if runs.is_dir() else ():
         try:
@@ -161,6 +192,26 @@ def runs_in(runs: Path) -> Iterator[RunDirectory]:
         except RunError:
             continue
     yield from sorted(found, key=lambda run: int(run.config.get("began", 0)))
+
+
+def _new_directory(runs: Path, stem: str, now: int) -> Path:
+    runs.mkdir(parents=True, exist_ok=True)
+    while True:
+        path = runs / f"{stem}__{now}"
+        try:
+            path.mkdir()
+        except FileExistsError:
+            now += 1  # another run was started in the same second
+        else:
+            return path
+
+
+def _empty(path: Path) -> Path:
+    path.mkdir(parents=True, exist_ok=True)
+    if (path / "config.json").exists():
+        remedy = "Resume it (resume=True), or choose another directory."
+        raise RunError(path, "the directory has a run already", remedy)
+    return path
 
 
 def _reason(error: OSError) -> str:

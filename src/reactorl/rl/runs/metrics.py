@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The numbers of a training, kept beside it: as text, for TensorBoard, for W&B.
+"""Metrics of a run: as CSV, for TensorBoard, and for Weights & Biases.
 
-Keys are CleanRL's. Text has a line for each number: the step, the seconds since the run
-began, the key, the value; so that new keys may come at any time. Of a run that goes on
-from a checkpoint, what came after that is taken back first.
+Keys are CleanRL's. The CSV has a line for each value: step, seconds since the start of
+the run, key, value; so that new keys may appear at any time. A run that is resumed from
+a checkpoint first removes the values that are newer.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from reactorl.rl.flow.task import Round
+    from reactorl.rl.flow.task import Iteration
 
 Row: TypeAlias = "tuple[int, float, str, float]"
-"""The step, the seconds, the key, the value."""
+"""Step, seconds, key, value."""
 
 RETURN = "charts/episodic_return"
 LENGTH = "charts/episodic_length"
@@ -30,29 +30,29 @@ SPEED = "charts/SPS"
 EVALUATED = "eval/mean_return"
 FINAL = "eval/final_return"
 _POINTS = 1_000
-"""How many values of a loss a run has at most."""
+"""Upper bound of the number of values of a loss."""
 _HEAD = ("global_step", "seconds", "key", "value")
 
 
-class Logs:
-    """Takes down what rounds give.
+class MetricsWriter:
+    """Writes the metrics of iterations.
 
     Args:
         directory: Of the run.
-        rounds: How many there will be.
-        done: After how many steps the run goes on; 0: it begins.
-        track: A run of W&B, to send the same numbers to.
-        also: Told every number, too: the step, the key, the value.
+        iterations: Total number of iterations.
+        done: Environment steps before a resumed run continues; 0: a new run.
+        track: A run of Weights & Biases that gets the same values.
+        also: Called with every step, key and value.
 
     Raises:
-        OSError: Nothing can be written there.
+        OSError: The files cannot be written.
     """
 
     def __init__(
         self,
         directory: Path,
         *,
-        rounds: int,
+        iterations: int,
         done: int = 0,
         track: Any = None,  # noqa: ANN401
         also: Callable[[int, str, float], object] | None = None,
@@ -60,9 +60,9 @@ class Logs:
         from tensorboardX import SummaryWriter
 
         self._path = directory / "metrics.csv"
-        before = take_back(self._path, done) if done else 0.0
+        before = truncate(self._path, done) if done else 0.0
         self._began = time.monotonic() - before
-        self._every = max(1, rounds // _POINTS)
+        self._every = max(1, iterations // _POINTS)
         self._file = self._path.open("a", newline="")
         self._csv = csv.writer(self._file)
         if not done:
@@ -78,29 +78,29 @@ class Logs:
 
     @property
     def seconds(self) -> float:
-        """How long the run has taken, without the time it was stopped."""
+        """Duration of the run, without the time between stop and resume."""
         return time.monotonic() - self._began
 
-    def add(self, found: Round, step: int) -> None:
-        """Take down what a round gave; there are so many steps after it."""
-        for episode in found.episodes:
-            self.number(step, RETURN, episode.score)
-            for agent, score in episode.by_agent:
-                self.number(step, f"{RETURN}-{agent}", score)
-            self.number(step, LENGTH, episode.length)
-        if found.evaluation is not None:
-            self.number(step, EVALUATED, found.evaluation.mean)
-        if found.number % self._every == 0:
-            for key, value in (found.metrics or {}).items():
-                self.number(step, key, value)
+    def add(self, iteration: Iteration, step: int) -> None:
+        """Write what an iteration gave, which ended at a step."""
+        for episode in iteration.episodes:
+            self.write(step, RETURN, episode.episode_return)
+            for agent, value in episode.by_agent:
+                self.write(step, f"{RETURN}-{agent}", value)
+            self.write(step, LENGTH, episode.length)
+        if iteration.evaluation is not None:
+            self.write(step, EVALUATED, iteration.evaluation.mean)
+        if iteration.number % self._every == 0:
+            for key, value in (iteration.metrics or {}).items():
+                self.write(step, key, value)
             before, steps = self._last
             now = time.monotonic()
             if now - before > 1.0:
-                self.number(step, SPEED, int((step - steps) / (now - before)))
+                self.write(step, SPEED, int((step - steps) / (now - before)))
                 self._last = (now, step)
 
-    def number(self, step: int, key: str, value: float) -> None:
-        """Take down a number."""
+    def write(self, step: int, key: str, value: float) -> None:
+        """Write one value."""
         self._csv.writerow((step, f"{self.seconds:.3f}", key, repr(float(value))))
         self._board.add_scalar(key, value, step)
         if self._track is not None:
@@ -112,9 +112,9 @@ class Logs:
             self._also(step, key, float(value))
 
     def _send(self) -> None:
-        """Send what came since the last step to W&B.
+        """Send the values of one step to Weights & Biases.
 
-        It keeps one value of a key for a step, and many episodes end in one: the mean.
+        It keeps one value per key and step; of several episodes that is their mean.
         """
         if self._unsent:
             means = {key: sum(v) / len(v) for key, v in self._unsent.items()}
@@ -122,12 +122,12 @@ class Logs:
         self._unsent = {}
 
     def flush(self) -> None:
-        """Let everything so far be seen by others."""
+        """Write buffered values to the files."""
         self._file.flush()
         self._board.flush()
 
     def close(self) -> None:
-        """End; everything is written."""
+        """Close the files, and finish the run of Weights & Biases."""
         try:
             self._file.close()
         finally:
@@ -137,8 +137,8 @@ class Logs:
                 self._track.finish()
 
 
-def numbers(path: Path) -> Iterator[Row]:
-    """Yield the numbers of a run; a line that was cut off is left out."""
+def read_metrics(path: Path) -> Iterator[Row]:
+    """Yield the values of a run; an incomplete line is left out."""
     with path.open(newline="") as file:
         for row in csv.reader(file):
             try:
@@ -148,13 +148,13 @@ def numbers(path: Path) -> Iterator[Row]:
                 continue  # the head, or the last line of a process that was killed
 
 
-def take_back(path: Path, done: int) -> float:
-    """Remove what was taken down after a step; return how long it took until then."""
+def truncate(path: Path, done: int) -> float:
+    """Remove values that are newer than a step; return the seconds until then."""
     kept = io.StringIO(newline="")
     rows = csv.writer(kept)
     rows.writerow(_HEAD)
     latest = 0.0
-    found = numbers(path) if path.exists() else iter(())
+    found = read_metrics(path) if path.exists() else iter(())
     for step, seconds, key, value in found:
         if step <= done:
             rows.writerow((step, f"{seconds:.3f}", key, repr(value)))

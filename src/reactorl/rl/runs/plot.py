@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Curves of runs in one picture: returns while training, and of evaluations.
+"""Learning curves of runs in one figure: training returns and evaluations.
 
-Colours are those of Okabe and Ito, which everybody can tell apart; lines differ in
-their dashes, too.
+The colours are those of Okabe and Ito, which are distinguishable with any colour
+vision; lines differ in their dashes as well.
 """
 
 from __future__ import annotations
@@ -14,40 +14,42 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reactorl._util.files import write_atomic
-from reactorl.rl.runs.metrics import EVALUATED, RETURN, numbers
+from reactorl.rl._public import public
+from reactorl.rl.runs.metrics import EVALUATED, RETURN, read_metrics
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from reactorl.rl.flow.algorithm import Array
+    from reactorl.rl.runs.directory import RunDirectory
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 DASHES = ("-", "--", "-.", ":")
 KINDS = ("png", "svg")
 WINDOW = 100
-"""How many episodes a point of the curve is the mean of."""
+"""Number of episodes that a point of the curve averages."""
 
 
 @dataclass(frozen=True)
 class Curve:
-    """What a run came to, step by step."""
+    """The learning curve of a run."""
 
     name: str
     steps: Array
     returns: Array
-    """The mean of the last 100 episodes, after each."""
+    """Mean return of the last 100 episodes, after each episode."""
     evaluated_steps: Array
     evaluated: Array
 
 
 def read_curve(name: str, metrics: Path) -> Curve:
-    """Return the curve of a run.
+    """Return the learning curve of a run.
 
     Raises:
-        OSError: The numbers cannot be read.
+        OSError: The metrics cannot be read.
     """
-    rows = list(numbers(metrics))
+    rows = list(read_metrics(metrics))
     episodes = np.array([(r[0], r[3]) for r in rows if r[2] == RETURN]).reshape(-1, 2)
     evaluations = np.array([(r[0], r[3]) for r in rows if r[2] == EVALUATED])
     evaluations = evaluations.reshape(-1, 2)
@@ -55,15 +57,34 @@ def read_curve(name: str, metrics: Path) -> Curve:
     last = np.arange(1, len(episodes) + 1)
     first = np.maximum(last - WINDOW, 0)
     means = (total[last] - total[first]) / (last - first)
-    # Many episodes end in one round: where they all are known, there is one point.
+    # Of several episodes that end at one step, only the last gives a point.
     known = np.ones(len(episodes), dtype=bool)
     known[:-1] = episodes[1:, 0] != episodes[:-1, 0]
     steps, returns = episodes[known, 0], means[known]
     return Curve(name, steps, returns, evaluations[:, 0], evaluations[:, 1])
 
 
+@public
+def plot_runs(runs: Sequence[RunDirectory], output: Path) -> None:
+    """Plot the learning curves of runs in one figure.
+
+    Args:
+        runs: The runs.
+        output: The figure; a ``.png`` or ``.svg`` file.
+
+    Raises:
+        ValueError: The suffix of ``output`` is another.
+        OSError: Metrics cannot be read, or the figure cannot be written.
+    """
+    if output.suffix.lstrip(".").lower() not in KINDS:
+        msg = f"output must be a .png or .svg file, got '{output}'"
+        raise ValueError(msg)
+    curves = [read_curve(run.path.name, run.metrics) for run in runs]
+    draw(curves, ", ".join(dict.fromkeys(run.env_id for run in runs)), [output])
+
+
 def draw(curves: Sequence[Curve], title: str, paths: Sequence[Path]) -> None:
-    """Draw curves to files, whose endings say what kind of picture.
+    """Draw curves to files, in the formats of their suffixes.
 
     Raises:
         OSError: A file cannot be written.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report of a run: one page that tells what was done, and what it came to."""
+"""The report of a run: one page with its results and its configuration."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ _PHASES = {"ended": "done", "stopped": "stopped", "failed": "failed"}
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What a report tells beside what the run's directory has.
+    """What a report shows in addition to the content of the run's directory.
 
     Attributes:
-        title: What was trained, on what.
+        title: Algorithm and environment.
         phase: How the training ended.
-        scene: The picture of the program.
-        steps: How many steps were made.
-        total: How many there would be.
-        seconds: How long it took, without the time it was stopped.
+        scene: The diagram of the program.
+        steps: Number of environment steps.
+        total: Number of steps of a complete training.
+        seconds: Duration, without the time between stop and resume.
         digest: Of the weights; empty if there are none.
-        scores: Of the episodes that were played at the end.
-        defaults: Settings as they are if nothing is said.
-        resume: How to go on, if it did not end.
-        machine: Facts about machine and Python: names and values.
+        returns: Of the episodes of the final evaluation.
+        defaults: Default values of settings.
+        resume: Command that resumes the run, if it is not complete.
+        machine: Names and values about machine and Python.
     """
 
     title: str
@@ -50,14 +50,14 @@ class Outcome:
     total: int
     seconds: float
     digest: str = ""
-    scores: Sequence[float] = ()
+    returns: Sequence[float] = ()
     defaults: Mapping[str, Any] | None = None
     resume: Sequence[str] = ()
     machine: Sequence[tuple[str, str]] = ()
 
 
 def write_report(run: RunDirectory, outcome: Outcome) -> None:
-    """Write ``report.html`` into a run's directory, as a whole or not at all.
+    """Write ``report.html`` into a run's directory, atomically.
 
     Raises:
         OSError: It cannot be written, or the numbers cannot be read.
@@ -86,7 +86,7 @@ def report(run: RunDirectory, outcome: Outcome) -> str:
             f'<div class="multiples">{"".join(small)}</div>',
             "<h2>Dataflow</h2>",
             f'<section class="panel graph">{picture.body}</section>',
-            "<h2>How it was made</h2>",
+            "<h2>Configuration and environment</h2>",
             _reproduce(run, outcome),
             '<div class="pair"><div>',
             _settings(run, outcome),
@@ -143,10 +143,10 @@ def _tiles(outcome: Outcome, numbers: Numbers) -> str:
         ("Return, last 100", format_number(numbers.last_returns)),
         ("Best evaluation", format_number(numbers.best_evaluation)),
     ]
-    if outcome.scores:
-        mean = sum(outcome.scores) / len(outcome.scores)
-        many = f"Score, {len(outcome.scores)} episodes"
-        tiles.append((many, f"{mean:.4g}", f"least {min(outcome.scores):.4g}"))
+    if outcome.returns:
+        mean = sum(outcome.returns) / len(outcome.returns)
+        many = f"Final return, {len(outcome.returns)} episodes"
+        tiles.append((many, f"{mean:.4g}", f"min {min(outcome.returns):.4g}"))
     tiles += [
         ("Time", format_seconds(seconds)),
         ("Steps/s", f"{steps / seconds:,.0f}" if seconds > 0 else "-"),
@@ -167,13 +167,13 @@ def _reproduce(run: RunDirectory, outcome: Outcome) -> str:
         ("weights, SHA-256", outcome.digest or "-"),
     ]
     if outcome.resume:
-        rows.append(("go on", shlex.join(outcome.resume)))
+        rows.append(("resume", shlex.join(outcome.resume)))
     return (
         '<section class="panel"><h2>Reproduce</h2>'
         f"<pre>{escape(command)}</pre>"
-        "<p>With the versions below, this command gives weights with this digest, bit "
-        "by bit, for any number of workers; whether it was stopped and went on makes "
-        "no difference.</p>"
+        "<p>With the versions below, this command gives bit-identical weights, with "
+        "this digest: for any number of workers, and also if the run is stopped and "
+        "resumed.</p>"
         f"{_rows(rows, mono=True)}</section>"
     )
 
@@ -184,7 +184,7 @@ def _settings(run: RunDirectory, outcome: Outcome) -> str:
     changed = {k for k, v in settings.items() if k in defaults and defaults[k] != v}
     rows = [("algorithm", str(run.config.get("algorithm", "")))]
     rows += [(name, _text(value)) for name, value in settings.items()]
-    note = "<p>Bold: other than the default.</p>" if changed else ""
+    note = "<p>Bold: not the default.</p>" if changed else ""
     table = _rows(rows, mono=True, bold=changed)
     return f'<section class="panel"><h2>Configuration</h2>{table}{note}</section>'
 

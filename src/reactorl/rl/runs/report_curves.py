@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The numbers of a run as charts for its report."""
+"""The metrics of a run as charts for its report."""
 
 from __future__ import annotations
 
@@ -9,32 +9,39 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from reactorl.dashboard import Line, Points, Series, line_chart
-from reactorl.rl.runs.metrics import EVALUATED, FINAL, LENGTH, RETURN, SPEED, numbers
+from reactorl.rl.runs.metrics import (
+    EVALUATED,
+    FINAL,
+    LENGTH,
+    RETURN,
+    SPEED,
+    read_metrics,
+)
 from reactorl.rl.runs.plot import WINDOW
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 _SPANS = 60
-"""Into how many spans of time a run is divided for its speed."""
+"""Number of time spans for which the speed is computed."""
 
 
 @dataclass
 class Numbers:
-    """The numbers of a run, by key."""
+    """The metrics of a run, by key."""
 
     found: dict[str, Points] = field(default_factory=dict)
     clock: Points = field(default_factory=list)
-    """Seconds, and how many steps there were by then."""
+    """Seconds, and the number of steps until then."""
 
     @property
     def returns(self) -> Points:
-        """Of all episodes."""
+        """Returns of all episodes."""
         return self.found.get(RETURN, [])
 
     @property
     def by_agent(self) -> dict[str, Points]:
-        """Returns of all episodes, by agent, where there are several."""
+        """Returns of all episodes, by agent, if there are several."""
         first = len(RETURN) + 1
         return {
             key[first:]: points
@@ -43,24 +50,24 @@ class Numbers:
         }
 
     def is_of_agent(self, key: str) -> bool:
-        """Whether a key is what one agent says of what there is a mean of."""
+        """Whether a key is the metric of one agent, of which there is a mean."""
         mean, dash, _ = key.partition("-")
         return bool(dash) and mean in self.found
 
     @property
     def last_returns(self) -> float | None:
-        """The mean of the last episodes."""
+        """Mean return of the last episodes."""
         last = [value for _, value in self.returns[-WINDOW:]]
         return sum(last) / len(last) if last else None
 
     @property
     def best_evaluation(self) -> float | None:
-        """The best mean of an evaluation while training."""
+        """The best mean return of an evaluation during training."""
         return max((v for _, v in self.found.get(EVALUATED, [])), default=None)
 
 
 def read_numbers(metrics: Path) -> Numbers:
-    """Return the numbers of a run; none if it has none yet.
+    """Return the metrics of a run; none if it has none yet.
 
     Raises:
         OSError: They cannot be read.
@@ -68,7 +75,7 @@ def read_numbers(metrics: Path) -> Numbers:
     read = Numbers()
     if not metrics.exists():
         return read
-    for step, seconds, key, value in numbers(metrics):
+    for step, seconds, key, value in read_metrics(metrics):
         if math.isfinite(value):
             read.found.setdefault(key, []).append((step, value))
         if not read.clock or step > read.clock[-1][1]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which revision of the user's code is in the current directory, if Git knows."""
+"""The Git revision of the user's code in the current directory."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import subprocess
 
 
 def revision() -> str:
-    """Return the commit, with a note if files differ from it; empty: none is known."""
+    """Return the commit, with a note if files differ from it; empty outside of Git."""
     commit = _git("rev-parse", "HEAD")
     if not commit:
         return ""

@@ -224,12 +224,17 @@ class VectorEnv(SendRecv, gym.vector.VectorEnv[Any, Any, Any]):
                 results are lost.
             BusyError: Another thread uses the vector.
         """
-        self._check_open()
+        if self.closed:
+            self._check_open()
         use = self._use  # not by decorator: this is the hot path
-        if not use.acquire(blocking=False):
+        if not use.acquire(False):  # noqa: FBT003
             raise use.busy()
         try:
-            observations, replies = self._step(self._each_action(actions), actions)
+            if self._acts_by_row and type(actions) is np.ndarray and actions.ndim:
+                each: Actions = actions  # shards take their rows
+            else:
+                each = self._each_action(actions)
+            observations, replies = self._step(each, actions)
             infos: dict[str, Any] = {}
             if replies:
                 infos = batch_infos(replies, self.num_envs, self._add_info)
@@ -238,8 +243,6 @@ class VectorEnv(SendRecv, gym.vector.VectorEnv[Any, Any, Any]):
             use.release()
 
     def _each_action(self, actions: Any) -> Actions:  # noqa: ANN401
-        if self._acts_by_row and type(actions) is np.ndarray and actions.ndim:
-            return actions  # shards take their rows
         try:
             return list(iterate(self.action_space, actions))
         except TypeError as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gymnasium's ``make_vec`` with our vector environment."""
+"""Registration of ``VectorEnv`` for ``gymnasium.make_vec``."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do environments share hidden global state? Each is run alone, and among the others.
+"""Detection of hidden global state: each environment runs alone and among the others.
 
-Environments of one process may use one random generator, one table or one simulator
-without saying so. Then what one does depends on what others do between its steps, in
-this or that order, and no two runs are alike.
+Environments of one process may share a random generator, a table or a simulator. Then
+the results of one depend on the steps of others in between, and runs are not
+reproducible.
 """
 
 from __future__ import annotations
@@ -27,35 +27,35 @@ SEED: Final = 1
 
 
 def check_shared_state(makers: Sequence[Maker], steps: int = STEPS) -> None:
-    """Refuse environments that differ from themselves, or by the company they keep.
+    """Check that environments are reproducible, alone and among the others.
 
     Each is made three times and stepped with the same seed and actions: twice alone,
-    then all together, in turns. Environments are closed afterwards.
+    then interleaved with the others. Environments are closed afterwards.
 
     Args:
-        makers: Make them.
-        steps: How many steps each does.
+        makers: Make the environments.
+        steps: Number of steps of each.
 
     Raises:
         EnvError: One cannot be made, or raised.
-        SharedStateError: Some differ; it says which, and from which step on.
+        SharedStateError: Some diverge; it has their indices and first steps.
     """
     first = [_alone(maker, index, steps) for index, maker in enumerate(makers)]
     again = [_alone(maker, index, steps) for index, maker in enumerate(makers)]
     together = _together(makers, steps)
-    alone = {i: k for i in range(len(makers)) if (k := _parting(first[i], again[i]))}
+    alone = {i: k for i in range(len(makers)) if (k := _divergence(first[i], again[i]))}
     among = {
         i: k
         for i in range(len(makers))
-        if i not in alone and (k := _parting(first[i], together[i]))
+        if i not in alone and (k := _divergence(first[i], together[i]))
     }
     if alone or among:
         differing = {**alone, **among}
         raise SharedStateError(tuple(alone), tuple(among), tuple(differing.items()))
 
 
-def _parting(one: Sequence[str], other: Sequence[str]) -> int:
-    """Return the first step, from 1, at which two runs differ; 0 if they do not."""
+def _divergence(one: Sequence[str], other: Sequence[str]) -> int:
+    """Return the first step, from 1, at which two runs diverge; 0 if they do not."""
     for step, (a, b) in enumerate(zip(one, other, strict=True)):
         if a != b:
             return max(step, 1)
@@ -73,13 +73,13 @@ def _together(makers: Sequence[Maker], steps: int) -> list[list[str]]:
         for mine, run in zip(found, runs, strict=True):
             mine.append(next(run))
     for run in runs:
-        for _ in run:  # to its end, where it closes its environment
+        for _ in run:  # until it has closed its environment
             pass
     return found
 
 
 def _run(maker: Callable[[], Any], index: int, steps: int) -> Iterator[str]:
-    """Yield a digest of all that was seen: after the reset, and after each step."""
+    """Yield a digest of all results so far: after the reset, and after each step."""
     step, env = 0, None
     try:
         env = maker()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The usual preparation of Atari games for learning, without OpenCV.
+"""Atari preprocessing without OpenCV.
 
 OpenCV has no wheel for free-threaded CPython, and Gymnasium's ``AtariPreprocessing``
-needs it. This one takes its place, on every Python::
+needs it. This one replaces it, on every Python::
 
     import ale_py  # registers the games
     from reactorl.rl import VectorEnv
@@ -36,35 +36,33 @@ if TYPE_CHECKING:
 __all__ = ["AtariPreprocessing"]
 
 Frame: TypeAlias = "tuple[float, bool, bool, dict[str, Any]]"
-"""What an emulated frame gives: reward, terminated, truncated, info."""
+"""The result of an emulated frame: reward, terminated, truncated, info."""
 
 
 @public
 class AtariPreprocessing(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
-    """Frames of a game as Gymnasium's wrapper of this name prepares them.
+    """Preprocesses frames like Gymnasium's wrapper of this name.
 
-    Arguments, spaces, rewards, ends of episodes and infos are the same, and so are
-    observations but for rounding: where the mean of an area lies between two levels of
-    grey, the other one may be taken. Screens that nobody looks at are not drawn, which
-    saves a good part of a step; a wrapper between the game and this one sees them all.
+    Arguments, spaces, rewards, ends of episodes and infos are the same. Observations
+    differ at most by rounding: the mean of an area between two grey levels may be
+    rounded the other way. Frames that are not observed are not drawn, which saves a
+    good part of a step; a wrapper between the game and this one gets all frames.
 
     Args:
-        env: A game that is made with ``frameskip=1``. Which kind of observation it has
-            does not matter.
-        noop_max: A reset is followed by 1 to this many frames of doing nothing; 0: by
-            none.
-        frame_skip: How many frames an action is repeated for. What is seen is the
-            brighter of the last two, pixel by pixel: some things flicker.
+        env: A game made with ``frameskip=1``; with any type of observation.
+        noop_max: A reset is followed by 1 to this many no-op frames; 0: by none.
+        frame_skip: Number of frames for which an action is repeated. Observations are
+            the pixelwise maximum of the last two frames, because some objects flicker.
         screen_size: Width and height of observations, or both in one number.
-        terminal_on_life_loss: Whether the episode terminates with each life.
-        grayscale_obs: Whether observations are in grey, not in colour.
-        grayscale_newaxis: Whether these have an axis for that one channel.
+        terminal_on_life_loss: Whether the loss of a life terminates the episode.
+        grayscale_obs: Whether observations are grayscale instead of RGB.
+        grayscale_newaxis: Whether grayscale observations have a channel axis.
         scale_obs: Whether observations are floats from 0 to 1.
 
     Raises:
-        ValueError: An argument is out of range, the game skips frames by itself, or
-            its first action does something.
-        TypeError: The environment is no Atari game.
+        ValueError: An argument is out of range, the game skips frames itself, or its
+            first action is not a no-op.
+        TypeError: The environment is not an Atari game.
     """
 
     def __init__(
@@ -127,9 +125,9 @@ class AtariPreprocessing(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs)
         return self.env.unwrapped.ale  # type: ignore[attr-defined]
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:  # noqa: ANN401
-        """Repeat an action for so many frames, or until the episode ends.
+        """Repeat an action for ``frame_skip`` frames, or until the episode ends.
 
-        If it ends, the observation is of the step before.
+        If it ends, the observation is that of the step before.
         """
         if self._is_bare:
             return self._emulate_step(action)
@@ -150,7 +148,7 @@ class AtariPreprocessing(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs)
         self,
         action: Any,  # noqa: ANN401
     ) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Do the same with the emulator alone: only the last frame is told about."""
+        """Do the same with the emulator alone, with the info of the last frame."""
         self._check_begun()
         ale, move = self.ale, self._actions[action]
         total, terminated, truncated = 0.0, False, False
@@ -165,7 +163,7 @@ class AtariPreprocessing(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs)
         return self._observation(), total, terminated, truncated, _info(ale)
 
     def _has_ended(self, ale: Any, terminated: bool) -> bool:  # noqa: ANN401, FBT001
-        """Return whether the episode has: with the game, or with a life."""
+        """Return whether the episode has ended, with the game or with a life."""
         if self.terminal_on_life_loss:
             lives = ale.lives()
             terminated = terminated or lives < self.lives
@@ -176,7 +174,7 @@ class AtariPreprocessing(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs)
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Begin an episode, and do nothing for a random number of frames."""
+        """Reset the game, then do a random number of no-op frames."""
         _, info = self.env.reset(seed=seed, options=options)
         self._has_begun = True
         generator = self.env.unwrapped.np_random
@@ -197,7 +195,7 @@ class AtariPreprocessing(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs)
         return float(reward), terminated, truncated, info
 
     def _emulate(self, action: Any) -> Frame:  # noqa: ANN401
-        """Do what the environment would, without a picture of each frame."""
+        """Emulate a frame without drawing it."""
         ale = self.ale
         reward = ale.act(self._actions[action], 1.0)
         over = ale.game_over(with_truncation=False)
@@ -205,7 +203,7 @@ class AtariPreprocessing(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs)
 
     def _check_begun(self) -> None:
         if not self._has_begun:
-            msg = "an environment is reset before its first step: call reset()"
+            msg = "step failed: the environment was not reset; call reset() first"
             raise gym.error.ResetNeeded(msg)
 
     def _draw(self, ale: Any, screen: Array) -> None:  # noqa: ANN401
@@ -224,7 +222,7 @@ class AtariPreprocessing(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs)
 
 
 def _info(ale: Any) -> dict[str, Any]:  # noqa: ANN401
-    """Return what the game says of a frame."""
+    """Return the info of a frame."""
     return {
         "lives": ale.lives(),
         "episode_frame_number": ale.getEpisodeFrameNumber(),
@@ -235,27 +233,24 @@ def _info(ale: Any) -> dict[str, Any]:  # noqa: ANN401
 def _check(env: gym.Env[Any, Any], noop_max: int, frame_skip: int) -> None:
     game: Any = env.unwrapped
     if not hasattr(game, "ale"):
-        msg = f"{env} is no Atari game: it has no emulator `ale`"
+        msg = f"env must be an Atari game, got {env}, which has no emulator `ale`"
         raise TypeError(msg)
     if frame_skip < 1:
-        msg = f"frame_skip is {frame_skip}; an action is for one frame or more"
+        msg = f"frame_skip must be at least 1, got {frame_skip}"
         raise ValueError(msg)
     if noop_max < 0:
-        msg = f"noop_max is {noop_max}; it is zero or more"
+        msg = f"noop_max must be 0 or more, got {noop_max}"
         raise ValueError(msg)
     if frame_skip > 1 and getattr(game, "_frameskip", None) != 1:
-        msg = (
-            f"{env} skips frames by itself, and frames would be skipped twice; make it "
-            "with frameskip=1"
-        )
+        msg = f"env must not skip frames itself, got {env}; make it with frameskip=1"
         raise ValueError(msg)
     if noop_max > 0 and game.get_action_meanings()[0] != "NOOP":
-        msg = f"the first action of {env} is not NOOP; use noop_max=0"
+        msg = f"the first action of env must be NOOP, got {env}; use noop_max=0"
         raise ValueError(msg)
 
 
 def _is_bare(env: gym.Env[Any, Any]) -> bool:
-    """Return whether nobody sees what the environment returns in each frame."""
+    """Return whether there is no wrapper that must get every frame."""
     from ale_py.env import AtariEnv
 
     inner = env

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The last few observations as one, for policies that must see movement."""
+"""Frame stacking: the last observations as one, so that policies see motion."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ Padding: TypeAlias = Literal["reset", "zero"]
 PADDINGS: Final[tuple[Padding, ...]] = ("reset", "zero")
 
 WINDOWS: Final = 8
-"""How many stacks there is room for, before what is needed moves to the front."""
+"""Capacity in stacks; then the last frames are moved to the front."""
 
 
 @public
 class FrameStack(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
-    """Stacks observations as Gymnasium's ``FrameStackObservation`` does, in less time.
+    """Stacks observations like Gymnasium's ``FrameStackObservation``, but faster.
 
-    Frames are written one behind the other into one array, and a stack is a copy of its
-    last few rows; nothing is put together anew in each step.
+    Frames are written one after the other into one array, and a stack is a copy of its
+    last rows, so that nothing is concatenated in a step.
 
     Args:
-        env: Its observations are arrays, all of one shape (``Box``).
-        stack_size: How many make a stack; the last is the newest.
-        padding_type: What stands for those before the first: the first one
+        env: An environment with array observations (``Box``).
+        stack_size: Number of observations in a stack; the last is the newest.
+        padding_type: Padding before the first observation: the first one
             (``"reset"``), or zeros (``"zero"``).
 
     Raises:
         ValueError: An argument is out of range.
-        TypeError: Observations are no arrays.
+        TypeError: Observations are not arrays.
     """
 
     def __init__(
@@ -56,23 +56,23 @@ class FrameStack(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         gym.Wrapper.__init__(self, env)
         space = env.observation_space
         if not isinstance(space, Box):
-            msg = f"{env} observes {space}; only arrays (Box) are stacked"
+            msg = f"observation_space must be a Box, got {space} of {env}"
             raise TypeError(msg)
         if stack_size < 1:
-            msg = f"stack_size is {stack_size}; a stack has one observation or more"
+            msg = f"stack_size must be at least 1, got {stack_size}"
             raise ValueError(msg)
         if padding_type not in PADDINGS:
-            msg = f"padding_type is {padding_type!r}; it is 'reset' or 'zero'"
+            msg = f"padding_type must be 'reset' or 'zero', got {padding_type!r}"
             raise ValueError(msg)
         self.stack_size = stack_size
         self.padding_type = padding_type
         self.observation_space = batch_space(space, stack_size)
         self._frames = np.zeros((WINDOWS * stack_size, *space.shape), space.dtype)
         self._next = 0
-        """Where the next observation is put."""
+        """The row for the next observation."""
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:  # noqa: ANN401
-        """Step the environment; return the stack that ends with what it shows."""
+        """Step the environment; return the stack that ends with its observation."""
         observation, reward, terminated, truncated, info = self.env.step(action)
         size, frames = self.stack_size, self._frames
         if self._next == len(frames):

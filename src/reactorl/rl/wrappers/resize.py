@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Making pictures smaller by averaging the area that each new pixel covers."""
+"""Downscaling of images by area averaging."""
 
 from __future__ import annotations
 
@@ -15,26 +15,25 @@ if TYPE_CHECKING:
 
 
 class AreaResize:
-    """Shrinks pictures of one shape to another, as OpenCV's ``INTER_AREA`` does.
+    """Downscales images of one shape like OpenCV's ``INTER_AREA``.
 
-    A pixel of the result is the mean of what it covers, pixels at its edge counting by
-    the part of them that it covers. These parts are whole multiples of one unit, so
-    all sums are exact, in integers; only the end is rounded, ties to even. Several
-    threads may use it at once.
+    A pixel of the result is the weighted mean of the pixels that it covers, wholly or
+    in part. The weights are integer multiples of one unit, so all sums are exact; only
+    the result is rounded, ties to even. Several threads may use it at once.
 
     Args:
-        shape: The shape of pictures: height, width, and channels if there are any.
+        shape: The shape of images: height, width, and channels if there are any.
         size: The width and height of results.
 
     Raises:
-        ValueError: A result would be larger than a picture.
+        ValueError: The result would be larger than the image.
     """
 
     def __init__(self, shape: tuple[int, ...], size: tuple[int, int]) -> None:
         (height, width, *channels), (new_width, new_height) = shape, size
         if not (0 < new_width <= width and 0 < new_height <= height):
             msg = (
-                f"a picture of {width}x{height} can be made smaller, not "
+                f"size must be at most that of the image, {width}x{height}, got "
                 f"{new_width}x{new_height}"
             )
             raise ValueError(msg)
@@ -49,17 +48,17 @@ class AreaResize:
             new_width=new_width,
         )
 
-    def __call__(self, picture: Array) -> Array:
-        """Return a picture of 8-bit pixels in its new size.
+    def __call__(self, image: Array) -> Array:
+        """Return an image of 8-bit pixels in its new size.
 
         Raises:
-            ValueError: The picture has another shape.
+            ValueError: The image has another shape.
         """
-        if picture.shape != self._shape:
-            msg = f"a picture has shape {picture.shape}, not {self._shape}"
+        if image.shape != self._shape:
+            msg = f"image must have shape {self._shape}, got {image.shape}"
             raise ValueError(msg)
         result = np.empty(self._new_shape, np.uint8)
-        self._mean(np.ascontiguousarray(picture), result)
+        self._mean(np.ascontiguousarray(image), result)
         return result
 
     def __reduce__(self) -> tuple[type[AreaResize], tuple[object, ...]]:

@@ -128,11 +128,18 @@ class ServedShard(LocalShard):
             sub_env.defer_restart(loss.failure, is_over=loss.is_over)
             if not loss.report_now:
                 continue
+            self._show(sub_env.index)
             try:
                 replies[sub_env.index] = sub_env.step_deferred()
             except EnvError as failure:
                 replies[sub_env.index] = failure
+            self._show(IDLE)
         return replies
+
+    def _show(self, index: int) -> None:
+        """Show the parent which sub-environment runs."""
+        assert self._progress is not None
+        self._progress.current[self._number] = index
 
     def objects(self, command: Command | None) -> dict[int, list[Any]] | None:
         """Return the parts of observations that are not in arrays; None if all are.

@@ -63,7 +63,7 @@ class Layout:
         if self.spaces is not None:
             observation_space, action_space = self.spaces
             results = Arrays.of(
-                observation_space, self.count, allocate, lends=self.pooled
+                observation_space, self.count, allocate, pooled=self.pooled
             )
             actions = make_slots(action_space, self.count, allocate)
         progress = Progress(

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays in memory that processes share.
 
-The memory has no name: it is a file that exists only as long as somebody has it open,
-so nothing is left over, however a process ends.
+The memory has no name: it is a file that exists only as long as a process has it open,
+so nothing remains, however a process ends.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ ALIGNMENT: Final = 64
 
 
 class Measure:
-    """Counts what arrays would need, in place of an allocator."""
+    """Computes the size of arrays, in place of an allocator."""
 
     def __init__(self) -> None:
         self.size = 0
 
     def __call__(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
-        """Count an array; returns an empty one of the same kind."""
+        """Add the size of an array; returns an empty one of the same kind."""
         self.size += _needed(shape, dtype)
         return np.empty((0, *shape[1:]), dtype)
 
 
 class SharedMemory:
-    """Memory of a given size, cut into arrays in order of demand.
+    """Memory of a given size, from which arrays are allocated in order.
 
-    Whoever cuts the same arrays in the same order, in any process, has the same ones.
+    Processes that allocate the same arrays in the same order share them.
     """
 
     def __init__(self, fd: int, size: int) -> None:
@@ -66,7 +66,7 @@ class SharedMemory:
         return array
 
     def close(self) -> None:
-        """Give up the file; the memory goes with the last array."""
+        """Close the file; the memory lives as long as an array of it."""
         if self.fd >= 0:
             os.close(self.fd)
             self.fd = -1

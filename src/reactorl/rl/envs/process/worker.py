@@ -143,11 +143,14 @@ class WorkerProcess:
         return deserialize(reply) if reply else None
 
     def _wait_for_progress(self, limit: float) -> None:
-        """Wait for a reply while no sub-environment takes longer than the limit."""
+        """Wait for a reply while no sub-environment takes longer than the limit.
+
+        The start of a process does not count, however long it takes on a busy machine.
+        """
         at, since = self.current, time.monotonic()
         while not self._connection.poll(limit / 8):
             now = time.monotonic()
-            if self.current != at:
+            if self.current != at or at == IDLE:
                 at, since = self.current, now
             elif now - since > limit:
                 self._kill()

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The configuration of a run: a task as a flat table of settings, and back.
+
+``config.json`` has one table with the environment's id, the options of the task and the
+hyper-parameters of the algorithm: the same names as the flags of ``reactorl train``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from reactorl.rl._public import public
+from reactorl.rl.algorithms.registry import ALGORITHMS, algorithm_class, registered_name
+from reactorl.rl.checkpoint.identity import described
+from reactorl.rl.runs.directory import RunDirectory, RunError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reactorl.rl.flow.algorithm import Algorithm
+    from reactorl.rl.flow.task import Task, TaskOptions
+
+
+@dataclass(frozen=True, kw_only=True)
+class EnvironmentFlag:
+    """The flag that names the environment."""
+
+    env_id: str
+    """Environment id; "module:id" imports a module first. For several agents: a module
+    with parallel_env, or "module:function"."""
+
+
+def algorithm_name(task: Task) -> str:
+    """Return the name of a task's algorithm in ``config.json``."""
+    algorithm = task.algorithm
+    return registered_name(algorithm) or type(algorithm).__name__
+
+
+def settings_of(task: Task) -> dict[str, Any]:
+    """Return the settings of a task, in terms of JSON."""
+    found: dict[str, Any] = {"env_id": described(task.env)}
+    flags = {f.name for f in fields(task.options_type)}
+    default = _default(task)
+    for one in fields(task):
+        value = getattr(task, one.name)
+        if one.name in ("env", "algorithm"):
+            continue
+        if one.name in flags or value != getattr(default, one.name):
+            found[one.name] = described(value)
+    algorithm = task.algorithm
+    found |= {f.name: described(getattr(algorithm, f.name)) for f in fields(algorithm)}
+    return found
+
+
+def _default(task: Task) -> Task:
+    return type(task)(task.env, task.algorithm)
+
+
+def default_settings(task: Task) -> dict[str, Any]:
+    """Return the settings with the defaults of all hyper-parameters and options."""
+    algorithm = type(task.algorithm)()
+    return settings_of(algorithm.task())
+
+
+@public
+def task_flags(name: str, run: Path | None = None) -> tuple[Any, Any, Any]:
+    """Return dataclasses whose fields are the flags of an algorithm's task.
+
+    Args:
+        name: Of the algorithm.
+        run: The directory of a run whose settings are the values; None: the defaults.
+
+    Returns:
+        The environment, the options of the task, and the algorithm.
+
+    Raises:
+        FlowError: There is no such algorithm.
+        RunError: The run is of another algorithm, or its settings cannot be used.
+    """
+    cls = algorithm_class(name)
+    if run is None:
+        env, options = cls.default_env, cls.task_type().options_type()
+        return EnvironmentFlag(env_id=env), options, cls()
+    found = RunDirectory.open(run)
+    if found.config["algorithm"] != name:
+        what = f"this is a run of {found.config['algorithm']}, not of {name}"
+        remedy = "Resume it with the algorithm that it was started with."
+        raise RunError(run, what, remedy)
+    algorithm, options, env_id = parts_of(found)
+    return EnvironmentFlag(env_id=env_id), options, algorithm
+
+
+@public
+def task_of(run: RunDirectory) -> Task:
+    """Return the task of a run that ``reactorl train`` could have started.
+
+    Raises:
+        RunError: The run was started from Python with more than flags can express, or
+            by another version.
+    """
+    algorithm, options, env_id = parts_of(run)
+    values = {f.name: getattr(options, f.name) for f in fields(options)}
+    return algorithm.task(env_id, **values)
+
+
+def parts_of(run: RunDirectory) -> tuple[Algorithm, TaskOptions, str]:
+    """Return the algorithm, the options and the environment of a run.
+
+    Raises:
+        RunError: As for ``task_of``.
+    """
+    name = str(run.config["algorithm"])
+    if name not in ALGORITHMS:
+        what = f"algorithm {name!r} is not one of reactorl"
+        remedy = "Resume it from Python: Trainer(task, directory, resume=True)."
+        raise RunError(run.path, what, remedy)
+    cls = algorithm_class(name)
+    options = cls.task_type().options_type
+    settings = dict(run.config["settings"])
+    env_id = settings.pop("env_id", None)
+    known = {f.name for f in (*fields(cls), *fields(options))}
+    if settings.keys() != known or not isinstance(env_id, str):
+        other = ", ".join(sorted(settings.keys() ^ known)) or "env_id"
+        what = f"settings must be flags of this version of reactorl, got {other}"
+        remedy = "Resume it from Python with the same version, or start a new run."
+        raise RunError(run.path, what, remedy)
+    return _made(cls, settings), _made(options, settings), env_id
+
+
+def _made(cls: Any, settings: dict[str, Any]) -> Any:  # noqa: ANN401
+    """Return a dataclass with the settings that are its fields."""
+    given = {
+        f.name: tuple(settings[f.name])
+        if isinstance(f.default, tuple)
+        else settings[f.name]
+        for f in fields(cls)
+    }
+    return cls(**given)

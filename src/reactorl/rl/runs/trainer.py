@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trainer: trains a task in a run directory, as ``reactorl train`` does."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reactorl import MAX_WORKERS, ReactorlError
+from reactorl.rl._public import public
+from reactorl.rl.checkpoint.file import read_checkpoint
+from reactorl.rl.flow.algorithm import FlowError, require
+from reactorl.rl.runs.config import algorithm_name, settings_of, task_of
+from reactorl.rl.runs.directory import RunDirectory, RunError
+from reactorl.rl.runs.session import TrainingSession
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reactorl.rl.flow.task import Task
+    from reactorl.rl.runs.callbacks import Callback
+    from reactorl.rl.runs.result import TrainingResult
+
+
+@public
+@dataclass(frozen=True, kw_only=True)
+class TrainerOptions:
+    """How to train; none of these changes what is learned."""
+
+    workers: int | None = None
+    """Number of threads; by default as many as help."""
+    runs_dir: Path = Path("runs")
+    """Where the directory of a new run is created."""
+    checkpoint_every: int = 10_000
+    """Environment steps between two checkpoints; there is one at the end, too."""
+    final_episodes: int = 100
+    """Episodes of the final evaluation, which are played greedily; 0: none."""
+    trace: bool = False
+    """Record a trace in the run's directory, for 'reactorl diff'. Costs memory for
+    every iteration, and time to digest arrays."""
+    timing: bool = False
+    """Measure the time of reactions, for 'reactorl trace RUN'."""
+    dashboard: bool = False
+    """Serve a page that shows the training, on this machine only; the link is printed
+    at the start."""
+    progress: bool = True
+    """Show the progress on stderr."""
+    track: bool = False
+    """Send metrics to Weights & Biases (pip install wandb)."""
+    wandb_project_name: str = "reactorl"
+    """Project of Weights & Biases."""
+    wandb_entity: str | None = None
+    """Entity (team) of Weights & Biases."""
+
+
+@public
+@dataclass(frozen=True, kw_only=True)
+class Trainer(TrainerOptions):
+    """Trains a task: progress, metrics, checkpoints, evaluation and a report.
+
+    The run gets a directory with its configuration (``config.json``), metrics
+    (``metrics.csv``, and for TensorBoard), the newest checkpoint, its learning curve,
+    and a report (``report.html``). ``reactorl train`` does the same.
+
+    Attributes:
+        task: What to train, e.g. ``Flow("CartPole-v1", PPO())``.
+        directory: Directory of the run; None: a new one below ``runs_dir``, named after
+            environment, algorithm, seed and time.
+        callbacks: Called during training, in this order; see ``Callback``.
+        resume: Continue the run in ``directory`` from its checkpoint. The results are
+            those of a run that was not stopped.
+        command: How the run was started, for its report.
+
+    Example:
+        >>> task = Flow("CartPole-v1", PPO(total_timesteps=50_000), seed=1)
+        >>> trainer = Trainer(task, "runs/mine", callbacks=[EarlyStopping(475)])
+        >>> trainer.fit().final_return
+        500.0
+    """
+
+    task: Task = field(kw_only=False)
+    directory: Path | str | None = field(default=None, kw_only=False)
+    callbacks: Sequence[Callback] = ()
+    resume: bool = False
+    command: Sequence[str] = field(default_factory=lambda: tuple(sys.orig_argv))
+
+    @classmethod
+    def from_directory(cls, directory: Path | str, **options: Any) -> Trainer:  # noqa: ANN401
+        """Return a trainer that resumes a run with its saved configuration.
+
+        Args:
+            directory: Of the run.
+            options: More arguments of ``Trainer``.
+
+        Raises:
+            RunError: There is no such run, or its configuration cannot be used.
+        """
+        task = task_of(RunDirectory.open(Path(directory)))
+        return cls(task, directory, resume=True, **options)
+
+    def __post_init__(self) -> None:
+        fits = self.workers is None or 1 <= self.workers <= MAX_WORKERS
+        require(fits, self, "workers", f"from 1 to {MAX_WORKERS}")
+        require(self.checkpoint_every >= 1, self, "checkpoint_every", "at least 1")
+        require(self.final_episodes >= 0, self, "final_episodes", "0 or more")
+        if self.resume and self.directory is None:
+            msg = "directory must be given to resume a run, got None"
+            raise FlowError(msg)
+        if self.track and find_spec("wandb") is None:
+            msg = "track needs Weights & Biases, which is not installed"
+            raise FlowError(msg, "Install it (pip install wandb), or do not track.")
+
+    def fit(self) -> TrainingResult:
+        """Train until the end, until a callback stops, or until Ctrl-C.
+
+        Ctrl-C and SIGTERM finish the iteration and write a checkpoint; a second one
+        raises ``KeyboardInterrupt`` at once.
+
+        Raises:
+            FlowError: The task does not fit its environment.
+            CheckpointError: There is no checkpoint to resume from, or it is of another
+                task.
+            RunError: The run's directory cannot be created or used.
+            ReactorlError: The training failed; a note of the error says how to resume.
+            OSError: A file of the run cannot be written.
+        """
+        self.task.check()  # before anything is written
+        with ExitStack() as stack:
+            directory = self._open()
+            stack.callback(os.close, directory.lock())
+            saved: Any = None
+            if self.resume:
+                saved = read_checkpoint(directory.checkpoint, self.task).data
+            session = TrainingSession(self, directory, saved, self._tracker(directory))
+            try:
+                return session.run()
+            except OSError as error:
+                error.add_note(session.last_checkpoint)
+                raise
+            except ReactorlError as error:
+                error.add_note(session.last_checkpoint)
+                with suppress(OSError):
+                    session.report("failed")
+                raise
+
+    def _open(self) -> RunDirectory:
+        """Return the directory of the run, which is created unless it is resumed."""
+        if self.resume:
+            assert self.directory is not None
+            found = RunDirectory.open(Path(self.directory))
+            name = algorithm_name(self.task)
+            if found.config["algorithm"] != name:
+                what = f"this is a run of {found.config['algorithm']}, not of {name}"
+                remedy = "Resume it with the algorithm that it was started with."
+                raise RunError(found.path, what, remedy)
+            return found
+        return RunDirectory.create(
+            None if self.directory is None else Path(self.directory),
+            runs=Path(self.runs_dir),
+            algorithm=algorithm_name(self.task),
+            settings=settings_of(self.task),
+            command=self.command,
+        )
+
+    def _tracker(self, directory: RunDirectory) -> Any:  # noqa: ANN401
+        """Return a run of Weights & Biases, if metrics are to be sent there."""
+        if not self.track:
+            return None
+        import wandb
+
+        return wandb.init(
+            project=self.wandb_project_name,
+            entity=self.wandb_entity,
+            config=settings_of(self.task),
+            name=directory.path.name,
+        )
