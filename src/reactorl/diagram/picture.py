@@ -88,7 +88,7 @@ class Graph:
         """Write it to a file of the kind that the suffix says.
 
         Raises:
-            DrawingError: The suffix is unknown, or Graphviz is needed and missing.
+            DrawingError: There is no such kind, or Graphviz is needed and missing.
             OSError: The file cannot be written.
         """
         path = Path(path)
@@ -113,7 +113,7 @@ class Graph:
                 return self.dot().encode()
             case ".json":
                 return f"{self.scene.to_json()}\n".encode()
-        msg = f"the suffix must be one of {', '.join(SUFFIXES)}, got '{suffix}'"
+        msg = f"suffix of a diagram must be one of its formats, got '{suffix}'"
         raise DrawingError(
             msg,
             f"Choose {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}.",
