@@ -271,7 +271,7 @@ def test_resume_with_other_settings_fails(run: Path, capsys: Capture) -> None:
             "there is no environment 'meting' in tests.rl\n  help: It has: meeting,",
         ),
         ("tests.rl.trained", "module 'tests.rl.trained' has no parallel_env\n"),
-        ("CartPole-v1", "'CartPole-v1' is no name of a module\n"),
+        ("CartPole-v1", "'CartPole-v1' is not the name of a module\n"),
         (
             "tests.rl.meeting:none",
             "'tests.rl.meeting' has no 'none' that can be called",

@@ -18,7 +18,6 @@ import traceback
 from collections import deque
 from contextlib import ExitStack
 from functools import partial
-from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from reactorl import ReplayError, Tag
@@ -29,6 +28,7 @@ from reactorl.rl.envs.commands import Describe, Only
 from reactorl.rl.envs.errors import EnvError, ForkedProcessError, stamped
 from reactorl.rl.envs.placement import check_processes, parts
 from reactorl.rl.envs.shard import LocalShard, execute
+from reactorl.rl.envs.shard_thread import ShardThread
 from reactorl.rl.envs.timeout import HangWatch, no_guard
 from reactorl.rl.vector.batch_log import BatchLog
 
@@ -41,67 +41,10 @@ if TYPE_CHECKING:
     from reactorl.rl.envs.process.shard import ProcessShard
     from reactorl.rl.envs.rules import Rules
     from reactorl.rl.envs.shard import EnvShard
+    from reactorl.rl.envs.shard_thread import Job
     from reactorl.rl.envs.timeout import Guard
 
-    Job: TypeAlias = Callable[[EnvShard], None]
-
 Batching: TypeAlias = Literal["declared", "physical"]
-
-
-class ShardThread:
-    """A thread that uses one shard: it makes, steps and closes it.
-
-    Args:
-        indices: The indices of its sub-environments.
-        make: Makes the shard, on the thread.
-    """
-
-    def __init__(self, indices: range, make: Callable[[], EnvShard]) -> None:
-        self.indices = indices
-        self._make = make
-        self._jobs: SimpleQueue[Job | None] = SimpleQueue()
-        self._failure: BaseException | None = None
-        self._ready = threading.Event()
-        self._thread = threading.Thread(
-            target=self._work, name=f"reactorl-envs-{indices[0]}", daemon=True
-        )
-        self._thread.start()
-
-    def _work(self) -> None:
-        try:
-            shard = self._make()
-        except BaseException as error:
-            self._failure = error
-            self._ready.set()
-            return
-        self._ready.set()
-        try:
-            while (job := self._jobs.get()) is not None:
-                job(shard)
-        finally:
-            try:
-                shard.close()
-            except BaseException as error:
-                self._failure = error
-
-    def wait_until_made(self) -> None:
-        """Wait until the shard is made; raise what its construction raised."""
-        self._ready.wait()
-        if self._failure is not None:
-            raise self._failure
-
-    def put(self, job: Job) -> None:
-        """Queue a job."""
-        self._jobs.put(job)
-
-    def end(self) -> None:
-        """End the thread after all queued jobs."""
-        self._jobs.put(None)
-
-    def join(self) -> BaseException | None:
-        """Wait for the end of the thread; return what its shard raised."""
-        self._thread.join()
-        return self._failure
 
 
 class AsyncBackend:

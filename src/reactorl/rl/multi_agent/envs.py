@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from reactorl.rl.envs.placement import PlacementOption
     from reactorl.rl.envs.rules import Restart
     from reactorl.rl.flow.algorithm import Algorithm, Weights
-    from reactorl.rl.multi_agent.sub_env import ByAgent
+    from reactorl.rl.multi_agent.results import ByAgent
     from reactorl.rl.multi_agent.vector import Maker
 
 

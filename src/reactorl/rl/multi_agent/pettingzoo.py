@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from reactorl.rl.envs.observation_buffer import Space
     from reactorl.rl.envs.placement import Placement
     from reactorl.rl.envs.rules import Restart
-    from reactorl.rl.multi_agent.sub_env import ByAgent
+    from reactorl.rl.multi_agent.results import ByAgent
     from reactorl.rl.multi_agent.vector import Maker
 
 __all__ = ["ParallelRunner", "ParallelVectorEnv"]

@@ -9,14 +9,24 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from gymnasium.vector import AutoresetMode
 
-from reactorl.rl.envs.autoreset import own_copy
 from reactorl.rl.envs.commands import Broadcast, Query
 from reactorl.rl.envs.managed_env import ManagedEnv
 from reactorl.rl.envs.timeout import unguarded
+from reactorl.rl.multi_agent.results import (
+    NO_LAST,
+    AgentsDescription,
+    Last,
+    ParallelReset,
+    ParallelStep,
+    RestartedReset,
+    RestartedStep,
+    first_step,
+    followed_by,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -26,83 +36,7 @@ if TYPE_CHECKING:
     from reactorl.rl.envs.errors import EnvError
     from reactorl.rl.envs.rules import Rules
     from reactorl.rl.envs.timeout import Guard
-
-ByAgent: TypeAlias = dict[Any, Any]
-
-
-class ParallelStep(NamedTuple):
-    """The result of a step, by agent, and the agents that are left."""
-
-    observations: ByAgent
-    rewards: ByAgent
-    terminations: ByAgent
-    truncations: ByAgent
-    infos: ByAgent
-    agents: list[Any]
-    episode: int
-    """Number of resets so far."""
-
-    @property
-    def restarted(self) -> bool:
-        """Whether its infos report a restart."""
-        return False
-
-
-class RestartedStep(ParallelStep):
-    """A step whose infos report a restart."""
-
-    @property
-    def restarted(self) -> bool:
-        """Its infos report a restart."""
-        return True
-
-
-class ParallelReset(NamedTuple):
-    """The result of a reset, by agent, and the agents of the episode."""
-
-    observations: ByAgent
-    infos: ByAgent
-    agents: list[Any]
-    episode: int
-
-    @property
-    def restarted(self) -> bool:
-        """Whether its infos report a restart."""
-        return False
-
-
-class RestartedReset(ParallelReset):
-    """A reset whose infos report a restart."""
-
-    @property
-    def restarted(self) -> bool:
-        """Its infos report a restart."""
-        return True
-
-
-class Last(NamedTuple):
-    """The last observations of an episode, for a restart that truncates it."""
-
-    observations: ByAgent
-    agents: list[Any]
-    episode: int
-
-    @classmethod
-    def of(cls, found: ParallelStep | ParallelReset, *, seen: bool = True) -> Last:
-        """Return copies of the last observations.
-
-        Args:
-            found: The result of a step or reset.
-            seen: Whether observations are included.
-        """
-        agents = list(found.agents)
-        shown = found.observations if seen else {}
-        last = {agent: own_copy(shown[agent]) for agent in agents if agent in shown}
-        return cls(last, agents, found.episode)
-
-
-NO_LAST = Last({}, [], 0)
-"""Before the first reset."""
+    from reactorl.rl.multi_agent.results import ByAgent
 
 
 class ParallelSubEnv(ManagedEnv):
@@ -151,7 +85,7 @@ class ParallelSubEnv(ManagedEnv):
             self._restart()
             return self._truncate_agents(failure)
         if not step.agents and self._mode is AutoresetMode.SAME_STEP:
-            return _followed_by(step, self.reset_agents(None, None))
+            return followed_by(step, self.reset_agents(None, None))
         if self._can_restart:
             self._last = Last.of(step)
         return step
@@ -161,7 +95,7 @@ class ParallelSubEnv(ManagedEnv):
         if failure is not None:
             return self._truncate_agents(failure)
         if self._mode is AutoresetMode.NEXT_STEP:
-            return _first_step(self.reset_agents(None, None))
+            return first_step(self.reset_agents(None, None))
         return ParallelStep({}, {}, {}, {}, {}, [], self._episode)
 
     def _truncate_agents(self, failure: EnvError) -> ParallelStep:
@@ -177,7 +111,7 @@ class ParallelSubEnv(ManagedEnv):
             self._episode,
         )
         if self._mode is AutoresetMode.SAME_STEP:
-            return _followed_by(step, self.reset_agents(None, None))
+            return followed_by(step, self.reset_agents(None, None))
         self._ended = True
         return step
 
@@ -281,37 +215,6 @@ def try_parallel_steps(env: Any) -> Iterator[float]:  # noqa: ANN401 - a Paralle
             yield time.perf_counter() - began
 
 
-def _first_step(first: ParallelReset) -> ParallelStep:
-    """Return a reset in the form of a step (``NEXT_STEP``): no rewards, no ends."""
-    agents = first.agents
-    kind = RestartedStep if first.restarted else ParallelStep
-    return kind(
-        first.observations,
-        dict.fromkeys(agents, 0.0),
-        dict.fromkeys(agents, False),
-        dict.fromkeys(agents, False),
-        first.infos,
-        agents,
-        first.episode,
-    )
-
-
-def _followed_by(last: ParallelStep, first: ParallelReset) -> ParallelStep:
-    """Return the last step of an episode with the reset after it (``SAME_STEP``)."""
-    infos = {agent: dict(info) for agent, info in first.infos.items()}
-    for agent, observation in last.observations.items():
-        info = infos.setdefault(agent, {})
-        info["final_obs"] = observation
-        info["final_info"] = last.infos.get(agent, {})
-    kind = RestartedStep if last.restarted or first.restarted else ParallelStep
-    return kind(*last)._replace(
-        observations=first.observations,
-        infos=infos,
-        agents=first.agents,
-        episode=first.episode,
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class StepAgents(Query):
     """Step with these actions of all agents, by index."""
@@ -343,27 +246,3 @@ class ResetAgents(Broadcast):
     def apply(self, sub_env: ParallelSubEnv) -> ParallelReset:
         """Reset one sub-environment."""
         return sub_env.reset_agents(self.seeds[sub_env.index], self.options)
-
-
-@dataclass(frozen=True, slots=True)
-class AgentsDescription:
-    """The agents and metadata of a ``ParallelEnv``."""
-
-    name: str
-    metadata: dict[str, Any]
-    render_mode: str | None
-    possible_agents: list[Any] | None
-    """None if the environment does not say."""
-    agents: list[Any]
-
-    @classmethod
-    def of(cls, env: Any) -> AgentsDescription:  # noqa: ANN401
-        """Return the description of an environment."""
-        possible = getattr(env, "possible_agents", None)
-        return cls(
-            str(env),
-            dict(getattr(env, "metadata", {})),
-            getattr(env, "render_mode", None),
-            None if possible is None else list(possible),
-            list(getattr(env, "agents", [])),
-        )

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from reactorl.rl.envs.observation_buffer import Space
     from reactorl.rl.envs.placement import PlacementOption
     from reactorl.rl.envs.rules import Restart
-    from reactorl.rl.multi_agent.sub_env import AgentsDescription, ByAgent
+    from reactorl.rl.multi_agent.results import AgentsDescription, ByAgent
 
     Maker: TypeAlias = Callable[[], Any]
     """Makes a ``ParallelEnv``."""

@@ -13,7 +13,7 @@ from reactorl.rl.envs.process.protocol import EXECUTE, IDLE, REPLACE, STEP, Loss
 from reactorl.rl.envs.process.serialization import serialize
 from reactorl.rl.envs.process.shared_arrays import SharedArrays
 from reactorl.rl.envs.process.worker import ProcessLostError, WorkerProcess
-from reactorl.rl.multi_agent.sub_env import NO_LAST, Last, ParallelReset, ParallelStep
+from reactorl.rl.multi_agent.results import NO_LAST, Last, ParallelReset, ParallelStep
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
