@@ -262,7 +262,7 @@ class Session:
         by name, and raises what ``step`` does.
 
         Args:
-            name: The input; not a multiport. None: time goes on without any.
+            name: The input; not a multiport. None: time advances without an input.
             after: How much later in logical time it is each time; zero is the next
                 microstep.
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from reactorl._runtime.plan import Planned
     from reactorl._runtime.watchdogs import Watchdogs
 
-_NOBODY: tuple[list[int], list[int]] = ([], [])
+_NO_REACTIONS: tuple[list[int], list[int]] = ([], [])
 
 
 class MultiPort(tuple[Any, ...]):
@@ -84,7 +84,7 @@ class Views:
 
     def port(self, holder: int, node: PortNode) -> object:
         """Return what reactor ``holder`` sees of a port, its own or a child's."""
-        readers, writers = self._ports.get((holder, node.id), _NOBODY)
+        readers, writers = self._ports.get((holder, node.id), _NO_REACTIONS)
         slots: Sequence[int] = self._planned.channel_slot
         channels = tuple(
             self._session.port(
@@ -101,7 +101,7 @@ class Views:
 
     def action(self, node: ActionNode) -> object:
         """Return the view of an action."""
-        readers, writers = self._actions.get(node.id, _NOBODY)
+        readers, writers = self._actions.get(node.id, _NO_REACTIONS)
         return self._session.action(
             holder=node.reactor,
             element=node.id,
@@ -114,7 +114,7 @@ class Views:
 
     def mode(self, node: ModeNode) -> object:
         """Return the view of a mode."""
-        resetting, resuming = self._modes.get(node.id, _NOBODY)
+        resetting, resuming = self._modes.get(node.id, _NO_REACTIONS)
         return self._session.mode(
             holder=node.reactor,
             element=node.id,

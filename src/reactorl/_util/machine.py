@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 import os
-import platform
 import sys
-import sysconfig
 from contextlib import suppress
 from pathlib import Path
 
@@ -26,6 +24,8 @@ def usable_cores() -> int:
 
 def why_gil() -> str:
     """Return why this interpreter has the GIL or not."""
+    import sysconfig  # slow to import, and every run imports this module
+
     if not sysconfig.get_config_var("Py_GIL_DISABLED"):
         return "this build of Python always has it"
     value = requested_gil()
@@ -42,6 +42,8 @@ def requested_gil() -> str | None:
 
 def cpu_model() -> str:
     """Return the name of the processor."""
+    import platform  # slow to import, and every run imports this module
+
     with suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):

@@ -28,7 +28,7 @@ def served(
 ) -> Iterator[Dashboard | None]:
     """Serve the dashboard of a run, and print its link; yields the dashboard.
 
-    If no server can be started, prints a note and yields None: the run goes on.
+    If no server can be started, prints a note and yields None: the run continues.
 
     Args:
         program: The program that will run.

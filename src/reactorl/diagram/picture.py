@@ -113,7 +113,7 @@ class Graph:
                 return self.dot().encode()
             case ".json":
                 return f"{self.scene.to_json()}\n".encode()
-        msg = f"'{suffix}' is no kind of picture that can be drawn"
+        msg = f"suffix of a diagram must be one of its formats, got '{suffix}'"
         raise DrawingError(
             msg,
             f"Choose {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}.",

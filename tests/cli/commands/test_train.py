@@ -641,7 +641,7 @@ def test_runs_reports_an_empty_or_missing_directory(
     assert main(["runs", "--runs-dir", str(tmp_path)]) == 0
     assert "no runs in" in capsys.readouterr().out
     assert main(["runs", "--runs-dir", str(tmp_path / "x")]) == 2
-    assert "there is no directory" in capsys.readouterr().err
+    assert "does not exist" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("kind", ["png", "svg"])

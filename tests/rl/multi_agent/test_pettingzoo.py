@@ -281,7 +281,7 @@ def test_slow_games_go_to_processes_where_there_is_a_gil(
     envs.close()
     assert envs.placement == ("process" if has_gil else "thread")
 
-    monkeypatch.setattr("reactorl.rl.envs.placement.WORTH_PROCESSES", 3600.0)
+    monkeypatch.setattr("reactorl.rl.envs.placement.MIN_PROCESS_SECONDS", 3600.0)
     envs = ParallelVectorEnv(SlowAuction, 4, workers=2)
     envs.close()
     assert envs.placement == "thread"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reactorl.cli.commands.train import NEEDED, import_from_here
-from reactorl.cli.support.errors import fail, missing
+from reactorl.cli.support.errors import fail, missing, reason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,9 +78,7 @@ def command(args: argparse.Namespace) -> int:
     except gym.error.DependencyNotInstalled as error:
         return fail(f"rendering the environment failed: {error}")
     except OSError as error:
-        return fail(
-            f"{error.filename or args.run}: {(error.strerror or '').lower()}", 1
-        )
+        return fail(reason(error, args.run), 1)
 
 
 def _play(run: RunDirectory, args: argparse.Namespace) -> int:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from reactorl.cli.support.errors import fail, missing
+from reactorl.cli.support.errors import fail, missing, reason
 
 DESCRIPTION = """\
 Plot the learning curves of runs in one figure: lines are the mean return of the
@@ -58,6 +58,6 @@ def command(args: argparse.Namespace) -> int:
     except ValueError as error:
         return fail(str(error))
     except OSError as error:
-        return fail(f"{error.filename}: {(error.strerror or str(error)).lower()}")
+        return fail(reason(error, args.output))
     print(args.output)
     return 0

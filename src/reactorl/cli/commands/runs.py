@@ -23,7 +23,7 @@ examples:
   reactorl runs
   reactorl runs --runs-dir elsewhere
 
-exit status: 0, or 2 if there is no such directory.
+exit status: 0, or 2 if the directory does not exist.
 """
 NEEDED = ("numpy", "gymnasium")
 _HEAD = ("run", "began", "steps", "return", "final return")
@@ -55,8 +55,8 @@ def command(args: argparse.Namespace) -> int:
     from reactorl.rl import runs_in
 
     if not args.runs_dir.is_dir():
-        what = f"there is no directory '{args.runs_dir}'"
-        return fail(what, help="Name it: --runs-dir DIR")
+        what = f"directory '{args.runs_dir}' does not exist"
+        return fail(what, help="Give the directory: --runs-dir DIR")
     rows = [_HEAD, *(_row(run) for run in runs_in(args.runs_dir))]
     if len(rows) == 1:
         print(f"no runs in {args.runs_dir}")

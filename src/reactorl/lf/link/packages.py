@@ -64,7 +64,7 @@ def package_directory(path: Path, package: str) -> Path | None:
 
 
 def files_for(directory: Path, class_name: str) -> list[Path]:
-    """Return the files of a package that may declare a class, likeliest first."""
+    """Return the files of a package that may declare a class, most likely first."""
     first = directory / f"{class_name}.lf"
     others = sorted(p for p in directory.glob("*.lf") if p != first)
     return [first, *others] if os.path.isfile(first) else others

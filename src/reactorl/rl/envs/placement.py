@@ -18,7 +18,7 @@ Placement: TypeAlias = Literal["thread", "process"]
 PlacementOption: TypeAlias = Literal["thread", "process", "auto"]
 Trial: TypeAlias = "Callable[[Any], Iterator[float]]"
 
-WORTH_PROCESSES: Final = 800e-6
+MIN_PROCESS_SECONDS: Final = 800e-6
 """Seconds for a step of all environments from which processes are faster.
 
 The messages to and from the processes take about a quarter of that."""
@@ -58,7 +58,7 @@ def choose_placement(
     parallel = workers if workers is not None else usable_cores()
     if not has_gil() or parallel < 2 or len(makers) < 2 or not can_have_processes():
         return "thread", workers
-    if _step_seconds(makers[0], trial or try_steps) * len(makers) < WORTH_PROCESSES:
+    if _step_seconds(makers[0], trial or try_steps) * len(makers) < MIN_PROCESS_SECONDS:
         return "thread", workers or 1
     return "process", workers
 

@@ -43,7 +43,7 @@ class ParallelRecipe:
         make = find_parallel(self.env_id)
         try:
             return make(**self.kwargs)
-        except Exception as error:  # somebody else's code: it raises what it likes
+        except Exception as error:  # a user's module may raise anything
             given = ", ".join(f"{k}={value!r}" for k, value in self.kwargs.items())
             reason = str(error).rstrip(".") or type(error).__name__
             msg = f"{self.env_id} cannot be made with ({given}): {reason}"
@@ -73,7 +73,7 @@ def find_parallel(env_id: str) -> Callable[..., Any]:
 
 def _module(name: str) -> ModuleType:
     if not all(part.isidentifier() for part in name.split(".")):
-        msg = f"'{name}' is no name of a module"
+        msg = f"'{name}' is not the name of a module"
         raise FlowError(msg, _EXAMPLE)
     try:
         return import_module(name)
@@ -83,7 +83,7 @@ def _module(name: str) -> ModuleType:
             raise _absent(name, lacking) from error
         msg = f"{name} needs {lacking}, which is not installed"
         raise FlowError(msg, f"Install what provides {lacking}.") from error
-    except Exception as error:  # somebody else's code: it raises what it likes
+    except Exception as error:  # a user's module may raise anything
         reason = str(error).rstrip(".") or type(error).__name__
         msg = f"{name} cannot be imported: {reason}"
         raise FlowError(msg, "See to it that 'python -c' can import it.") from error

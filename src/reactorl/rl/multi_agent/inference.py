@@ -329,14 +329,14 @@ class Notes:
 
 
 class Hall(Reactor):
-    """A match that plays itself, and what is noted of it."""
+    """A match that runs by itself, with a recorder."""
 
     match: Match = param()
     notes: Notes = param()
     turns: int = param()
 
     def build(self) -> None:
-        """Add a table, and somebody who writes down what happens there."""
+        """Add the match and the recorder."""
         table: Any = self.add(
             "table", Table, match=self.match, registry=StateRegistry(), first=1
         )
@@ -345,7 +345,7 @@ class Hall(Reactor):
 
 
 class Scribe(Reactor):
-    """Writes down turns, and ends the match."""
+    """Records the steps of a match, and ends it."""
 
     played = MultiInput[Played]()
     notes: Notes = param()
@@ -353,7 +353,7 @@ class Scribe(Reactor):
 
     @reaction(played)
     def write(self) -> None:
-        """Write down a turn."""
+        """Record one step of all environments."""
         self.notes.turns.append(tuple(self.played.values()))
         if len(self.notes.turns) == self.turns:
             self.request_stop()
@@ -361,9 +361,9 @@ class Scribe(Reactor):
 
 @public
 class MatchRun(DrivenRun[tuple[Played, ...]]):
-    """A match under way, turn by turn; a context manager.
+    """A run of a match, step by step; a context manager.
 
-    With a deadline, turns begin in real time, and what comes of them depends on it.
+    With a deadline, steps start in real time, and results depend on missed deadlines.
 
     Args:
         match: Who plays what.
