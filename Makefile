@@ -82,11 +82,14 @@ sanitize: .venv/gil/.deps ## Run the C++ tests under the sanitizers
 CPP_FILES = $(shell find cpp -name '*.cpp' -o -name '*.hpp')
 
 .PHONY: lint format stubs grammar
-lint: .venv/lint/.deps ## Check style, types and formatting
+lint: .venv/lint/.deps .venv/gil/.deps ## Check style, types and formatting, and look for defects in C++
 	.venv/lint/bin/ruff check
 	.venv/lint/bin/ruff format --check
 	.venv/lint/bin/mypy
 	.venv/lint/bin/clang-format --dry-run --Werror $(CPP_FILES)
+	@PATH="$(CURDIR)/.venv/gil/bin:$$PATH" cmake -S . -B build/tidy -G Ninja \
+	  --log-level=WARNING -DREACTORL_PYTHON=OFF >/dev/null
+	ls cpp/src/*.cpp | xargs -P $$(nproc) -n 2 .venv/lint/bin/clang-tidy -p build/tidy --quiet
 
 format: .venv/lint/.deps ## Format all code and apply automatic fixes
 	.venv/lint/bin/ruff check --fix-only

@@ -37,6 +37,8 @@ Session::Session(const Plan& plan, Options options)
   host_->scheduler = scheduler_.get();
   scheduler_->set_context(host_.get());
   serial_ = scheduler_->serial();
+  const std::lock_guard lock(gate_);  // publishes all of the above to other threads
+  open_ = true;
 }
 
 Session::~Session() {

@@ -103,7 +103,7 @@ class Session {
   std::atomic<Use> use_{Use::kIdle};
   std::atomic<std::thread::id> user_{};  // the thread that runs tags or reserved it
   mutable std::mutex gate_;              // held without calling into Python
-  bool open_ = true;                     // guarded by gate_
+  bool open_ = false;                    // guarded by gate_
 };
 
 /// Schedules a physical action of a `Session`, from any thread. After the run it does

@@ -185,8 +185,8 @@ auto ReadyQueue::next_level(LevelId from) const -> LevelId {
     // Read anew for each level: what was unfinished a moment ago may have added to a
     // higher level before it finished.
     while (const std::uint64_t bits = used_[w].load() & mask) {
-      const int bit = std::countr_zero(bits);
-      const LevelId level(w * 64 + static_cast<std::size_t>(bit));
+      const auto bit = static_cast<unsigned>(std::countr_zero(bits));
+      const LevelId level(w * 64 + bit);
       if (unfinished_[level].load() != 0) return level;
       mask &= bit == 63 ? 0 : ~std::uint64_t{0} << (bit + 1);
     }

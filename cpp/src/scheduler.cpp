@@ -61,9 +61,9 @@ auto Scheduler::start() -> Status {
 
 auto Scheduler::run() -> Status {
   while (status() == Status::kRunning) {
-    const std::optional<Tag> next = next_tag();
-    if (!wait_for(next.value_or(kLastTag))) continue;
-    begin_tag(*next);
+    const Tag next = next_tag().value_or(kLastTag);
+    if (!wait_for(next)) continue;
+    begin_tag(next);
     run_tag();
   }
   return status();

@@ -59,7 +59,7 @@ TEST(the_stamp_is_delayed_and_never_overflows) {
   CHECK_EQ(events[1].stamp, kForever);
 }
 
-TEST(stamps_never_decrease_whoever_puts) {
+TEST(stamps_of_all_threads_never_decrease) {
   constexpr int kThreads = 8;
   const int each = check::scaled(5000, 1000);
   {

@@ -195,7 +195,7 @@ TEST(what_is_urgent_may_go_before_its_level) {
   for (const ReactionId r : std::vector<ReactionId>{0, 1, 2}) CHECK(ready.add(r));
   CHECK(!ready.add(0));
 
-  CHECK(!ready.take_ahead(0, 3));  // nobody has added it
+  CHECK(!ready.take_ahead(0, 3));  // it was not added
   CHECK(ready.take_ahead(0, 2));
   CHECK(!ready.take_ahead(1, 2));
   CHECK(ready.add(3));
@@ -241,7 +241,7 @@ TEST(random_interleavings_keep_the_order) {
         ReactionId r = dice.chance(50) ? ready.claim(w) : kNone;
         if (r == kNone && dice.chance(70)) r = ready.look_ahead(w);
         if (r == kNone) {
-          // Whoever looks properly finds whatever may run.
+          // A worker that looks at every level finds all that may run.
           r = ready.claim(w);
           if (r == kNone) r = ready.look_ahead(w);
           CHECK(r != kNone || !active.any_free());

@@ -20,7 +20,7 @@ constexpr ReactorId kClients = 8;
 /// its own.
 class Star {
  public:
-  /// Every `busy`th round the clients have enough to do to be worth some help.
+  /// Every `busy` rounds the clients have enough work for helpers to be called.
   Star(std::int64_t rounds, std::int64_t busy) : rounds_(rounds) {
     const auto timer = program.timer(0, 10);
     const auto chain = program.action(10);

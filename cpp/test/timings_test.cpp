@@ -31,7 +31,7 @@ auto timed(WorkerId workers, std::uint32_t keep) -> std::vector<Timings::Invocat
   const Timings* timings = session.scheduler.timings();
   CHECK(timings != nullptr);
   CHECK_EQ(timings->lags().tags, kTags);
-  CHECK_EQ(timings->lags().longest, Time{0});  // nobody waits for the clock
+  CHECK_EQ(timings->lags().longest, Time{0});  // a fast run does not wait for the clock
   std::vector<Timings::Invocation> found;
   std::uint64_t runs = 0;
   for (const auto& work : timings->works()) {
@@ -89,7 +89,7 @@ TEST(sums_are_of_everything_that_was_noted) {
   CHECK_EQ(timings.tags().size(), std::size_t{1});
 }
 
-TEST(every_invocation_is_timed_whoever_runs_it) {
+TEST(every_invocation_is_timed_on_any_worker) {
   for (const WorkerId workers : {1U, 2U, 4U}) {
     const auto found = timed(workers, 1000);
     CHECK_EQ(found.size(), std::size_t{2 * kTags});

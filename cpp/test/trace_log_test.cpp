@@ -97,7 +97,7 @@ TEST(flags_tell_of_deadlines_and_modes) {
   CHECK_EQ(s.words(), (Words{0, 0, 2, 0, 1, 6, 0, 0, 3, 2, 6, 0, 0, 0}));
 }
 
-TEST(reactions_are_ordered_by_level_and_id_whoever_ran_them) {
+TEST(reactions_are_ordered_by_level_and_id_on_any_worker) {
   Words first;
   for (int order = 0; order < 16; ++order) {
     Setting s;

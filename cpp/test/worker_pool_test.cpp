@@ -107,7 +107,7 @@ TEST(closing_waits_for_those_inside_and_calls_back_meanwhile) {
   CHECK(calls >= 2);
 }
 
-TEST(nobody_waits_for_a_helper_that_has_not_begun) {
+TEST(worker_0_does_not_wait_for_a_helper_that_has_not_begun) {
   std::atomic<bool> done{false};
   Setting setting(2, 0, [&](WorkerId) {
     while (!done.load()) std::this_thread::yield();
@@ -122,7 +122,7 @@ TEST(nobody_waits_for_a_helper_that_has_not_begun) {
   CHECK(Clock::ticks_now() - began < 5000 * kMillisecond);
 }
 
-TEST(nobody_works_outside_of_a_phase) {
+TEST(helpers_do_not_work_outside_of_a_phase) {
   for (const Time spin : {Time{0}, Time{20'000}, Time{2'000'000}}) {
     std::atomic<bool> open{false};
     std::atomic<int> worked{0};

@@ -42,7 +42,7 @@ BANNED = {
 
 ALLOWED: dict[str, tuple[str, ...]] = {
     # The name of a bank: random streams are derived from it, so results depend on it.
-    "src/reactorl/rl/flow/multi_agent.py": (
+    "src/reactorl/rl/flow/multi_agent_program.py": (
         "--> pupil[0..m)",
         'AGENT: Final = "pupil"',
     ),

@@ -185,7 +185,7 @@ def test_a_program_that_stops_itself_can_be_stepped_no_more() -> None:
     assert session.result.final_tag == Tag(0, 2)
 
 
-def test_what_a_step_raised_is_not_raised_again_on_leaving() -> None:
+def test_exception_of_a_step_is_not_raised_again_on_exit() -> None:
     class Grumpy(Reactor):
         x = Input[int]()
 
@@ -265,7 +265,7 @@ def test_a_plug_does_what_step_does_with_one_input() -> None:
     assert plugged.result.digest == echo.result.digest
 
 
-def test_what_has_no_outputs_gives_a_plug_nothing() -> None:
+def test_plug_of_a_program_without_outputs_returns_an_empty_dict() -> None:
     class Silent(Reactor):
         x = Input[int]()
 
@@ -319,7 +319,7 @@ def test_a_plug_of_a_program_that_stopped_itself_refuses() -> None:
 
 
 @pytest.mark.parametrize("after", [0, msec(2)])
-def test_a_plug_goes_on_in_time_as_step_does(after: int) -> None:
+def test_plug_advances_time_as_step_does(after: int) -> None:
     class Ticking(Reactor):
         x = Input[int]()
         seen = Output[tuple[Any, ...]]()

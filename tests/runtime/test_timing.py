@@ -92,7 +92,7 @@ def timed(**options: object) -> Result:
 
 
 @pytest.mark.parametrize("workers", [1, 2, 4])
-def test_every_invocation_is_measured_whoever_runs_it(workers: int) -> None:
+def test_every_invocation_is_measured_on_any_worker(workers: int) -> None:
     timing = timed(workers=workers, shuffle=workers).timing
 
     assert timing.tags == TAGS

@@ -253,7 +253,7 @@ def test_checking_passes_a_clean_program() -> None:
     run(wired(Rolls, Sink, 3), check=True)
 
 
-def test_each_reactor_has_its_own_stream_whoever_else_is_there() -> None:
+def test_random_stream_of_a_reactor_does_not_depend_on_other_reactors() -> None:
     drawn: dict[str, float] = {}
 
     class Draws(Reactor):

@@ -15,7 +15,7 @@ namespace nb = nanobind;
 
 namespace reactorl::bind {
 
-/// Memory of an array that one environment writes, and nobody else meanwhile.
+/// Memory of an array that only one environment writes at a time.
 class Row {
  public:
   explicit Row(const nb::object& array) : array_(array) {

@@ -47,7 +47,7 @@ class Stepper {
 
   /// Does a step, or the reset that is due instead.
   ///
-  /// Returns what is left to do, if anything is. Throws what is no failure of the
+  /// Returns what is left to do, if anything is. Throws what is not a failure of the
   /// environment.
   [[nodiscard]] auto step(PyObject* action) -> std::optional<Unfinished> {
     if (ended) return resets_ ? reset() : Unfinished{};

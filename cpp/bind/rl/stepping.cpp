@@ -23,7 +23,7 @@ auto clear(PyObject* self) -> int {
   return 0;
 }
 
-/// For the garbage collector: an environment may know whoever steps it, and an error
+/// For the garbage collector: an environment may refer to its stepper, and an error
 /// knows who saw it.
 template <class T>
 PyType_Slot collected[] = {

@@ -13,7 +13,7 @@
 namespace reactorl {
 
 /// The events of one trigger that wait for their tag, earliest first; at most one per
-/// tag. Owned by whoever may schedule the trigger, so it needs no lock.
+/// tag. Owned by the reactor that may schedule the trigger, so it needs no lock.
 class PendingEvents {
  public:
   struct Event {

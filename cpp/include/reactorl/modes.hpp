@@ -18,7 +18,7 @@ class Modes {
   /// What a change of modes means for timers, actions and delayed connections.
   struct Change {
     std::vector<ModeId> entered_by_reset;    // start anew
-    std::vector<ModeId> entered_by_history;  // go on where they stopped
+    std::vector<ModeId> entered_by_history;  // continue where they stopped
     std::vector<ModeId> left;                // stand still
     std::vector<ModeId> first;               // active for the first time
   };

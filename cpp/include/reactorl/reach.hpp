@@ -11,7 +11,7 @@
 namespace reactorl {
 
 /// Answers whether one reaction must run before another. The descendants of a reaction
-/// are found the first time somebody asks, then kept: only reactions that others wait
+/// are found when they are first asked for, then kept: only reactions that others wait
 /// for are ever asked about, and a matrix for all would not fit for large programs.
 ///
 /// Thread safety: any worker may ask.

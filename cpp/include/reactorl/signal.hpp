@@ -13,7 +13,7 @@ namespace reactorl {
 
 /// Lets threads wait for "something changed" without missing it: read `epoch`, look
 /// for work, and if there is none `wait` for a later epoch. Raising it costs one load
-/// while nobody waits; the mutex is only for those that sleep.
+/// while no thread waits; the mutex is only for those that sleep.
 class Signal {
  public:
   [[nodiscard]] auto epoch() const -> std::uint32_t { return epoch_.load(); }

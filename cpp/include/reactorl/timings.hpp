@@ -53,7 +53,7 @@ class Recent {
 /// of their own.
 ///
 /// Thread safety: each worker notes for itself, without locks; a reaction's sum is
-/// touched by the worker that runs it. To be read when nobody works.
+/// touched by the worker that runs it. To be read when no worker runs.
 class Timings {
  public:
   struct Invocation {

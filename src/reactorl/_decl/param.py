@@ -112,7 +112,7 @@ class Param(Declaration, Expr):
         try:
             return params[self.name]
         except KeyError:
-            msg = f"{self.label} is used where there is no such parameter"
+            msg = f"{self.label} is used outside of the class that declares it"
             raise DeclarationError(
                 msg,
                 self.where,

@@ -191,7 +191,7 @@ class Live:
         )
 
     def finished(self) -> None:
-        """Note that the final tag was reached; refuse hidden ports."""
+        """Record that the final tag was reached; raise if a port was hidden."""
         if self._record is not None:
             self._record.end = self.now()
         for node, instance in zip(self.program.reactors, self._instances, strict=True):

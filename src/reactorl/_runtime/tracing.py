@@ -48,7 +48,7 @@ def physical_names(program: Program, planned: Planned) -> dict[str, int]:
 def make_trace(
     program: Program, planned: Planned, noted: bytes, values: Sequence[object]
 ) -> Trace:
-    """Return the trace that the core noted; ``trace_log.hpp`` documents the format."""
+    """Return the trace that the core recorded; see ``trace_log.hpp`` for the format."""
     words, which = (array("q", numbers) for numbers in _core.expand_trace(noted))
     text_of = cache(lambda kept: _text(values[kept] if kept >= 0 else None))
     return Trace(tuple(_tags(program, planned, words, map(text_of, which))))

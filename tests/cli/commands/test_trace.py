@@ -216,8 +216,8 @@ def test_tables_have_styles_on_a_terminal(
     ("content", "what"),
     [
         (None, "nofile: no such file or directory"),
-        ("hello\n", "this is not a trace file"),
-        ("", "this is not a trace file"),
+        ("hello\n", "the file is not a trace"),
+        ("", "the file is not a trace"),
     ],
 )
 def test_other_files_are_refused(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every algorithm of the registry can be trained, gone on with, and evaluated."""
+"""Every registered algorithm can be trained and evaluated."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OWN = {
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
-def test_it_trains_and_can_be_evaluated(
+def test_every_algorithm_trains_and_can_be_evaluated(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     flags = [*TINY, *OWN.get(name, []), f"--runs-dir={tmp_path}"]

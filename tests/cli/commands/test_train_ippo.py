@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: ANN401
-"""Independent PPO from the command line: all that other algorithms have around them."""
+"""``reactorl train ippo``: the same features as for other algorithms."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _bits(data: Any) -> bytes:
 # -- a whole training -----------------------------------------------------------------
 
 
-def test_a_run_keeps_its_numbers_under_cleanrls_keys(run: Path) -> None:
+def test_metrics_have_the_keys_of_cleanrl_and_of_each_agent(run: Path) -> None:
     found = rows(run)
 
     assert {key for _, key, _ in found} >= {
@@ -115,7 +115,7 @@ def test_a_run_keeps_its_numbers_under_cleanrls_keys(run: Path) -> None:
     assert b"charts/episodic_return-left" in events.read_bytes()
 
 
-def test_evaluations_come_as_often_as_asked_for(run: Path) -> None:
+def test_evaluations_are_as_frequent_as_requested(run: Path) -> None:
     found = [step for step, key, _ in rows(run) if key == "eval/mean_return"]
 
     # Three episodes of up to 20 turns, in three environments, 10 turns in a round.
@@ -137,7 +137,7 @@ class _Headings(HTMLParser):
             self.found.append(data.strip())
 
 
-def test_a_run_leaves_a_report_pictures_and_the_dataflow(run: Path) -> None:
+def test_run_directory_has_report_curves_and_the_dataflow(run: Path) -> None:
     headings = _Headings()
     headings.feed((run / "report.html").read_text())
 
@@ -150,9 +150,7 @@ def test_a_run_leaves_a_report_pictures_and_the_dataflow(run: Path) -> None:
     assert not list(run.glob(".*"))
 
 
-def test_the_summary_and_the_lines_are_as_for_others(
-    tmp_path: Path, capsys: Capture
-) -> None:
+def test_summary_and_progress_are_printed(tmp_path: Path, capsys: Capture) -> None:
     assert train(tmp_path, "--total-timesteps=60") == 0
 
     out, err = capsys.readouterr()
@@ -161,7 +159,7 @@ def test_the_summary_and_the_lines_are_as_for_others(
     assert err.splitlines()[-1].startswith("steps 60 of 60")
 
 
-def test_a_terminal_gets_a_picture(
+def test_a_terminal_gets_a_live_display(
     tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
@@ -206,7 +204,7 @@ def stop_after(rounds: int, patch: pytest.MonkeyPatch, number: int) -> None:
 @pytest.mark.parametrize(
     ("number", "status", "rounds"), [(signal.SIGINT, 130, 3), (signal.SIGTERM, 143, 5)]
 )
-def test_ctrl_c_keeps_a_checkpoint_and_going_on_ends_with_the_same_bits(
+def test_ctrl_c_writes_a_checkpoint_and_resume_ends_with_the_same_bits(
     number: int,
     status: int,
     rounds: int,
@@ -231,7 +229,7 @@ def test_ctrl_c_keeps_a_checkpoint_and_going_on_ends_with_the_same_bits(
     assert rows(path) == rows(run)
 
 
-def test_particles_go_on_with_the_same_bits(
+def test_resumed_particle_environments_end_with_the_same_bits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("mpe2", reason=NEEDS_MPE2)
@@ -249,7 +247,7 @@ def test_particles_go_on_with_the_same_bits(
     assert rows(parts) == rows(whole)
 
 
-def test_going_on_with_other_settings_is_refused(run: Path, capsys: Capture) -> None:
+def test_resume_with_other_settings_fails(run: Path, capsys: Capture) -> None:
     assert main(["train", "ippo", "--resume", str(run), "--gamma", "0.5"]) == 2
     said = capsys.readouterr().err
     assert "the checkpoint is of another task: algorithm.gamma is 0.5 here" in said
@@ -290,7 +288,7 @@ def test_going_on_with_other_settings_is_refused(run: Path, capsys: Capture) -> 
         ("tests.rl.meeting:Wordy", "observation space must be numeric, got Text(1, 8"),
     ],
 )
-def test_environments_that_cannot_be_trained_on_are_said_in_one_message(
+def test_unusable_environments_give_one_message(
     env: str, match: str, tmp_path: Path, capsys: Capture
 ) -> None:
     assert train(tmp_path, env=env) == 2
@@ -302,7 +300,7 @@ def test_environments_that_cannot_be_trained_on_are_said_in_one_message(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_a_module_needs_is_named(
+def test_missing_modules_of_an_environment_are_named(
     tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "lacking_game.py").write_text("import some_drawing_library\n")
@@ -350,7 +348,7 @@ def test_an_environment_may_be_in_the_current_directory(
         ("--workers=0", "workers must be from 1 to 1024, got 0"),
     ],
 )
-def test_settings_that_do_not_fit_are_said_in_one_message(
+def test_invalid_flags_give_one_message(
     flag: str, match: str, tmp_path: Path, capsys: Capture
 ) -> None:
     assert train(tmp_path, flag) == 2
@@ -359,7 +357,7 @@ def test_settings_that_do_not_fit_are_said_in_one_message(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_environment_that_fails_ends_the_training(
+def test_a_failing_environment_ends_the_training(
     tmp_path: Path, capsys: Capture
 ) -> None:
     assert train(tmp_path, env="tests.rl.meeting:Torn") == 1
@@ -373,7 +371,7 @@ def test_an_environment_that_fails_ends_the_training(
 # -- eval, runs, plot, graph, diff ----------------------------------------------------
 
 
-def test_eval_says_what_each_agent_came_to(run: Path, capsys: Capture) -> None:
+def test_eval_prints_the_return_of_each_agent(run: Path, capsys: Capture) -> None:
     assert main(["eval", str(run), "--episodes", "30"]) == 0
     first = capsys.readouterr().out
     assert main(["eval", str(run), "--episodes", "30"]) == 0
@@ -404,7 +402,7 @@ def test_eval_makes_videos(run: Path, capsys: Capture) -> None:
     assert length <= 20
 
 
-def test_an_environment_that_cannot_be_drawn_is_said(
+def test_eval_reports_an_environment_that_cannot_be_rendered(
     tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     game = (
@@ -425,7 +423,7 @@ def test_an_environment_that_cannot_be_drawn_is_said(
     assert not (path / "videos").exists()
 
 
-def test_other_commands_know_the_run(
+def test_runs_plot_and_graph_accept_the_run(
     run: Path, tmp_path: Path, capsys: Capture
 ) -> None:
     assert main(["runs", "--runs-dir", str(run.parent)]) == 0
@@ -440,9 +438,7 @@ def test_other_commands_know_the_run(
     assert "pupil" in (tmp_path / "x.mmd").read_text()
 
 
-def test_trainings_are_compared_by_their_traces(
-    tmp_path: Path, capsys: Capture
-) -> None:
+def test_runs_are_compared_by_their_traces(tmp_path: Path, capsys: Capture) -> None:
     few = ("--total-timesteps=90", "--final-episodes=0", "--trace")
     paths = []
     for place, flags in enumerate((["--workers=1"], ["--workers=2"], ["--gamma=0.5"])):

@@ -52,7 +52,7 @@ def diff(runs: Path, a: str, b: str) -> int:
     return main(["diff", str(runs / f"{a}.run"), str(runs / f"{b}.run")])
 
 
-def test_trainings_are_compared_by_their_traces(runs: Path, capsys: Capture) -> None:
+def test_runs_are_compared_by_their_traces(runs: Path, capsys: Capture) -> None:
     assert diff(runs, "one", "same") == 0
     assert capsys.readouterr().out == (
         "the runs are identical: metrics and checkpoints, and traces\n"
@@ -64,14 +64,14 @@ def test_trainings_are_compared_by_their_traces(runs: Path, capsys: Capture) -> 
     assert re.match(where + r"A set main\.learner\.\w+ to .*, B to ", said)
 
 
-def test_times_are_kept_if_asked_for(runs: Path, capsys: Capture) -> None:
+def test_times_are_recorded_on_request(runs: Path, capsys: Capture) -> None:
     assert main(["trace", str(runs / "one.run")]) == 0
     assert "main.learner.learn" in capsys.readouterr().out
     assert trace.load(runs / "one.run" / FILE).timing is not None
     assert trace.load(runs / "same.run" / FILE).timing is None
 
 
-def test_times_can_be_seen_on_the_diagram(runs: Path) -> None:
+def test_times_are_shown_on_the_diagram(runs: Path) -> None:
     page = runs / "page.html"
 
     assert main(["trace", str(runs / "one.run"), "--html", str(page)]) == 0
@@ -79,7 +79,7 @@ def test_times_can_be_seen_on_the_diagram(runs: Path) -> None:
     assert '"main.rollout[0].collect"' in page.read_text()
 
 
-def test_without_traces_numbers_and_checkpoints_are_compared(
+def test_without_traces_metrics_and_checkpoints_are_compared(
     runs: Path, capsys: Capture
 ) -> None:
     for path in runs.glob("*/*.trace.gz"):
@@ -98,7 +98,7 @@ def test_without_traces_numbers_and_checkpoints_are_compared(
     assert "the checkpoints differ: parts.main." in capsys.readouterr().out
 
 
-def test_a_resumed_training_has_a_trace_of_its_own(runs: Path) -> None:
+def test_a_resumed_run_has_a_trace_of_its_own(runs: Path) -> None:
     run = runs / "one.run"
 
     flags = ["--resume", str(run), "--trace", "--final-episodes=0"]

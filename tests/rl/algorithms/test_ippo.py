@@ -12,7 +12,7 @@ import pytest
 from pettingzoo import ParallelEnv
 
 from reactorl.rl import IPPO, FlowError
-from reactorl.rl.flow.multi_agent import stack
+from reactorl.rl.flow.multi_agent_program import stack
 from tests.rl.contract.tasks import IPPO_TASK, TASKS
 from tests.rl.meeting import Meeting
 from tests.rl.trained import bits, lasting, trained

@@ -23,7 +23,7 @@ def made(action: spaces.Space[Any]) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 @pytest.mark.parametrize("xp", [np, jnp])
-def test_of_a_few_actions_chances_are_in_proportion_to_weights(xp: Any) -> None:
+def test_discrete_log_probabilities_are_those_of_the_softmax(xp: Any) -> None:
     outputs = xp.asarray(LOGS + 3)  # only differences count
 
     found = policy.log_probs(outputs, None, xp.asarray([1, 2]), xp)
@@ -36,7 +36,9 @@ def test_of_a_few_actions_chances_are_in_proportion_to_weights(xp: Any) -> None:
 
 
 @pytest.mark.parametrize("xp", [np, jnp])
-def test_of_arrays_chances_are_those_of_normal_distributions(xp: Any) -> None:
+def test_continuous_log_probabilities_are_those_of_normal_distributions(
+    xp: Any,
+) -> None:
     means = xp.asarray([[0.0, 1.0]])
     log_std = xp.log(xp.asarray([1.0, 2.0]))
 
@@ -51,7 +53,7 @@ def test_of_arrays_chances_are_those_of_normal_distributions(xp: Any) -> None:
     np.testing.assert_allclose(entropies, [due], rtol=1e-5)
 
 
-def test_choices_are_drawn_as_often_as_they_are_likely() -> None:
+def test_sampling_frequencies_match_probabilities() -> None:
     random = np.random.Generator(np.random.PCG64(1))
 
     drawn = policy.sample(np.repeat(LOGS[:1], 20_000, axis=0), None, random)
@@ -67,12 +69,12 @@ def test_choices_are_drawn_as_often_as_they_are_likely() -> None:
     )
 
 
-def test_the_best_choice_is_the_likeliest() -> None:
+def test_greedy_choice_is_the_most_probable() -> None:
     assert policy.greedy(LOGS, None).tolist() == [0, 2]
     assert policy.greedy(LOGS, np.zeros(3)) is LOGS
 
 
-def test_actions_lie_within_the_space() -> None:
+def test_actions_are_scaled_and_clipped_to_the_bounds() -> None:
     box = spaces.Box(np.float32([[-2, 0, 1]]), np.float32([[2, 1, np.inf]]))
     params, limits = made(box)
 
@@ -85,7 +87,7 @@ def test_actions_lie_within_the_space() -> None:
     assert params["log_std"].shape == params["actor"][-1]["b"].shape == (3,)
 
 
-def test_few_actions_count_from_where_the_space_does() -> None:
+def test_discrete_actions_start_where_the_space_starts() -> None:
     params, limits = made(spaces.Discrete(3, start=5))
 
     assert policy.actions(np.array([0, 2]), limits).tolist() == [5, 7]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An environment that is put into a saved state goes on as the saved one would."""
+"""A restored environment continues as the saved one would have."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class Wrapper:
         return self.steps, self.env.step()
 
 
-def test_a_graph_of_objects_goes_on_as_it_would(tmp_path: Path) -> None:
+def test_a_restored_object_graph_continues_identically(tmp_path: Path) -> None:
     one, other = Wrapper(Core()), Wrapper(Core())
     for _ in range(5):
         one.step()
@@ -133,7 +133,7 @@ def test_a_graph_of_objects_goes_on_as_it_would(tmp_path: Path) -> None:
     assert other.env.counts["new"] == 0
 
 
-def test_what_is_not_plain_stays_the_environments_own(tmp_path: Path) -> None:
+def test_values_that_are_not_plain_are_left_alone(tmp_path: Path) -> None:
     one, other = Core(), Core()
     own = (other.space, other.lock, other.logger, other.bodies[0])
     assert not any("logging" in str(node) for node in saved_env(one))
@@ -160,7 +160,7 @@ class Physics:
         self.time = bodies
 
 
-def test_what_is_in_an_extension_stays_the_environments_own() -> None:
+def test_state_in_an_extension_is_left_alone() -> None:
     one, other = Physics(3), Physics(1)
     own = (other.world, other.bodies)
 
@@ -183,7 +183,7 @@ class Careless:
         self.agents = SHARED
 
 
-def test_what_belongs_to_everybody_is_not_written_to() -> None:
+def test_shared_constants_are_not_modified() -> None:
     one, other = Careless(), Careless()
     one.place, one.agents = np.ones(3), [3]
 
@@ -195,7 +195,7 @@ def test_what_belongs_to_everybody_is_not_written_to() -> None:
     assert SHARED == [1, 2]
 
 
-def test_environments_of_another_kind_are_refused() -> None:
+def test_environments_of_another_kind_raise() -> None:
     with pytest.raises(ValueError, match=r"was a .*\.Wrapper and is a .*\.Core"):
         restore_env(Core(), saved_env(Wrapper(Core())))
     other = Wrapper(Careless())  # type: ignore[arg-type]
@@ -203,7 +203,7 @@ def test_environments_of_another_kind_are_refused() -> None:
         restore_env(other, saved_env(Wrapper(Core())))
 
 
-def test_what_cannot_be_made_anew_is_named() -> None:
+def test_objects_that_cannot_be_created_are_named() -> None:
     one, other = Core(), Core()
     one.late = Core()
 
@@ -214,7 +214,9 @@ def test_what_cannot_be_made_anew_is_named() -> None:
 @pytest.mark.parametrize(
     "name", ["CartPole-v1", "Acrobot-v1", "FrozenLake-v1", "Blackjack-v1"]
 )
-def test_gymnasiums_environments_go_on_as_they_would(name: str, tmp_path: Path) -> None:
+def test_restored_gymnasium_environments_continue_identically(
+    name: str, tmp_path: Path
+) -> None:
     def steps(env: Any) -> list[Any]:
         found = []
         for k in range(60):
@@ -239,7 +241,9 @@ def test_gymnasiums_environments_go_on_as_they_would(name: str, tmp_path: Path) 
 @pytest.mark.parametrize(
     "name", ["simple_spread_v3", "simple_tag_v3", "simple_speaker_listener_v4"]
 )
-def test_particles_go_on_as_they_would(name: str, tmp_path: Path) -> None:
+def test_restored_particle_environments_continue_identically(
+    name: str, tmp_path: Path
+) -> None:
     mpe2 = pytest.importorskip("mpe2", reason="mpe2 needs pygame: no wheel for 3.14t")
     module = __import__(f"{mpe2.__name__}.{name}", fromlist=["parallel_env"])
 

@@ -99,13 +99,13 @@ def same(a: Any, b: Any) -> bool:
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(data=DATA)
-def test_what_was_written_is_read_to_the_bit(tmp_path: Path, data: Any) -> None:
+def test_data_is_read_back_bit_identical(tmp_path: Path, data: Any) -> None:
     write_checkpoint(tmp_path / "c", data, FLOW)
 
     assert same(read_checkpoint(tmp_path / "c", FLOW).data, data)
 
 
-def test_arrays_are_kept_once_and_come_back_read_only(tmp_path: Path) -> None:
+def test_arrays_are_stored_once_and_read_back_read_only(tmp_path: Path) -> None:
     big = np.arange(100_000.0)
     write_checkpoint(tmp_path / "c", [big, {"again": big}, big[::2]], FLOW)
 
@@ -133,9 +133,7 @@ class Thing:
         (np.zeros(2, [("a", int)]), "not plain data"),
     ],
 )
-def test_what_is_not_plain_is_not_written(
-    value: Any, match: str, tmp_path: Path
-) -> None:
+def test_data_that_is_not_plain_raises(value: Any, match: str, tmp_path: Path) -> None:
     with pytest.raises(TypeError, match=match):
         write_checkpoint(tmp_path / "c", value, FLOW)
     assert list(tmp_path.iterdir()) == []

@@ -129,7 +129,7 @@ def test_gradients_and_the_step_equal_hand_computed_numbers() -> None:
     assert int(after.updates) == 1
 
 
-def test_means_are_taken_in_the_order_of_learners() -> None:
+def test_gradients_are_summed_in_the_order_of_learners() -> None:
     big, small = np.float32([1e8]), np.float32([1.0])
     parts = [{"w": [big], "t": (1.0,)}, {"w": [small], "t": (2.0,)}]
     parts.append({"w": [-big], "t": (6.0,)})

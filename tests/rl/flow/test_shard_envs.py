@@ -20,6 +20,7 @@ from reactorl.rl import EnvError, Flow, QLearning
 from reactorl.rl.checkpoint.identity import identity
 from reactorl.rl.envs.shard_factory import ShardFactory
 from reactorl.rl.flow.shard_envs import RolloutEnvs
+from tests.rl.comparing import assert_same
 
 PLACEMENTS: list[Any] = ["thread", "process"]
 
@@ -110,6 +111,14 @@ def test_a_run_resumes_with_either_placement(
     bits, iterations = trained(replace(WALK, placement=after), workers=2, saved=saved)
 
     assert (bits, iterations) == (expected[0], expected[1][3:])
+
+
+def test_saved_states_do_not_depend_on_the_placement() -> None:
+    flow = replace(WALK, env="FrozenLake-v1")  # with wrappers, which cache attributes
+
+    saved = [saved_at(replace(flow, placement=each), 2) for each in PLACEMENTS]
+
+    assert_same(*saved)
 
 
 def test_identity_does_not_depend_on_where_environments_run() -> None:

@@ -68,7 +68,7 @@ def hostile_run(path: Path) -> tuple[RunDirectory, Outcome]:
     return RunDirectory.open(path), outcome
 
 
-def test_hostile_texts_are_text(browser_page: Page, tmp_path: Path) -> None:
+def test_hostile_texts_are_escaped(browser_page: Page, tmp_path: Path) -> None:
     run, outcome = hostile_run(tmp_path)
     write_report(run, outcome)
 
@@ -90,7 +90,7 @@ def test_hostile_texts_are_text(browser_page: Page, tmp_path: Path) -> None:
     assert browser_page.locator("path.line").count() == 4
 
 
-def test_report_is_replaced_as_a_whole_or_not_at_all(
+def test_report_is_written_atomically(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run, outcome = hostile_run(tmp_path)
@@ -106,14 +106,14 @@ def test_report_is_replaced_as_a_whole_or_not_at_all(
     assert (tmp_path / "report.html").read_bytes() == before
 
 
-def test_a_run_without_numbers_has_a_report(tmp_path: Path) -> None:
+def test_a_run_without_metrics_has_a_report(tmp_path: Path) -> None:
     run, outcome = hostile_run(tmp_path)
     run.metrics.unlink()
 
     assert "no numbers" in report(run, replace(outcome, steps=0, seconds=0.0))
 
 
-def test_nothing_is_fetched(tmp_path: Path) -> None:
+def test_report_fetches_nothing(tmp_path: Path) -> None:
     page = report(*hostile_run(tmp_path))
 
     links = re.findall(r'(?:src|href)="([^"]*)"', page)
@@ -122,7 +122,7 @@ def test_nothing_is_fetched(tmp_path: Path) -> None:
     assert "connect-src" not in page
 
 
-def test_a_training_leaves_one_and_names_it(
+def test_training_writes_a_report_and_prints_its_path(
     browser_page: Page, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["train", "dqn", *SMALL, f"--runs-dir={tmp_path}"]) == 0
@@ -145,7 +145,7 @@ def test_a_training_leaves_one_and_names_it(
     assert {"mainTrainingLoop", "replay", "learner"} <= set(drawn)
 
 
-def test_it_is_there_after_ctrl_c_and_up_to_date_after_going_on(
+def test_report_exists_after_ctrl_c_and_is_updated_by_resume(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     step = FlowRun.step
@@ -178,7 +178,7 @@ def test_it_is_there_after_ctrl_c_and_up_to_date_after_going_on(
     assert shown == re.findall(r'<dl class="panel tiles">.*?Time', straight)
 
 
-def test_a_training_that_fails_has_a_report(
+def test_a_failed_training_has_a_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(_: FlowRun) -> None:
@@ -190,7 +190,7 @@ def test_a_training_that_fails_has_a_report(
     assert 'data-phase="failed"' in (run / "report.html").read_text()
 
 
-def test_weights_have_a_digest_of_all_their_bits() -> None:
+def test_weights_digest_covers_all_bits() -> None:
     one = {"w": np.zeros(3, np.float32), "b": np.ones(2)}
     digest = weights_digest(one)
 
@@ -204,7 +204,7 @@ def test_weights_have_a_digest_of_all_their_bits() -> None:
         assert weights_digest(other) != digest
 
 
-def test_a_revision_is_found_or_not(
+def test_revision_is_empty_outside_of_git(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A chart: lines and dots over one axis, and what is under the pointer.
+// A chart: lines and dots, with the values under the pointer.
 
 const [WIDTH, HEIGHT] = [440, 170];
 const [LEFT, RIGHT, TOP, BOTTOM] = [52, 14, 10, 24];

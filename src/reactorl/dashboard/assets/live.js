@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the run does, as it comes. All of it is data, put in place as plain text.
+// Shows the state of the run as it arrives. All data is inserted as plain text.
 
 const find = (id) => document.getElementById(id);
 const names = JSON.parse(find("reactions").textContent);
@@ -59,7 +59,7 @@ function showWork({ reactions, workers, cores }) {
   const marks = {};
   const most = Math.max(0.02, ...reactions.map(([, share]) => share));
   for (const [id, share] of reactions) {
-    // What hardly takes time is still seen to be active.
+    // Reactions that take almost no time are still shown as active.
     const heat = 0.1 + 0.9 * Math.sqrt(Math.min(1, share / most));
     marks[names[id]] = { heat, label: share >= 0.001 ? percent(share) : "" };
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// On paper the picture of the program is light, and all of it is there.
+// In print the diagram is light and complete.
 
 const diagram = document.querySelector(".reactorl-diagram");
 const canvas = diagram.querySelector(".reactorl-canvas");

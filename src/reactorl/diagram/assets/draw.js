@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From positions to SVG. Text is always put in as text, never as markup.
+// From positions to SVG. Text is always inserted as text, never as markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 const CORNER = 5;
@@ -72,7 +72,7 @@ class Drawing {
     const { x, y, width, height } = node;
     const rect = (dx, name) =>
       make("rect", { x: x + dx, y: y + dx, width, height, rx: 7, class: name }, group);
-    // The frame of an open one lets shine through what is behind it: the last of these.
+    // The frame of an open reactor is transparent: find the last box behind it.
     if (folded) [8, 4, 0].forEach((dx) => rect(dx, "reactorl-stack"));
     this.heated.push({ box: id, element: rect(0, "reactorl-frame") });
     const title = this.layout.boxTitle(id);
@@ -146,7 +146,7 @@ class Drawing {
     this.spot(`i${node.item}`, node, group);
   }
 
-  // -- what is in them --------------------------------------------------------------
+  // -- items ------------------------------------------------------------------------
 
   item(node) {
     const item = this.model.items[node.item];
@@ -238,7 +238,7 @@ class Drawing {
     make("path", { d: "M-7 -3.5L0 0L-7 3.5z", class: "reactorl-head", transform }, group);
   }
 
-  // -- how busy reactions are -------------------------------------------------------
+  // -- activity ---------------------------------------------------------------------
 
   setActivity(marks) {
     const { model } = this;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where everything goes: the visible part as a graph for ELK, which runs in a worker.
+// Layout: the visible part as a graph for ELK, which runs in a web worker.
 
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
 const SMALL = FONT.replace("12px", "10.5px");
@@ -42,8 +42,8 @@ class Layout {
     return found;
   }
 
-  // The graph of what is visible, as ELK wants it. With `wrap`, what would be a long
-  // row goes on below, like lines of text.
+  // The visible part as a graph for ELK. With `wrap`, long rows are wrapped like lines
+  // of text.
   graph(wrap) {
     this.wrap = wrap;
     this.model.refresh();
@@ -110,7 +110,7 @@ class Layout {
       return node;
     }
     this.holders.set(id, node);
-    // The names of ports stand above the arrows that lead inside.
+    // The names of ports are above the edges that lead inside.
     const left = 18 + sides.input[1];
     const right = 18 + sides.output[1];
     Object.assign(node.layoutOptions, OPTIONS, {
@@ -124,7 +124,7 @@ class Layout {
     return node;
   }
 
-  // Put what is in a reactor into its node, or into those of its modes.
+  // Put the content of a reactor into its node, or into those of its modes.
   fill(id, node) {
     const { model } = this;
     const within = new Map();
@@ -215,7 +215,7 @@ class Layout {
     const home = this.holder(seen, model.items[seen.source].box, model.items[seen.target].box);
     const holder = this.holders.get(home);
     if (holder === undefined) {
-      // From an input straight to an output of a reactor that has nothing else in it.
+      // From an input directly to an output of a reactor without other content.
       if (!model.hasInside(home)) this.through.push(seen);
       return;
     }
@@ -240,7 +240,7 @@ class Layout {
     if (to !== undefined) this.addPart(this.modes.get(to), seen, gate, target, "b");
   }
 
-  // In a circle, what leads back is what arrives later, or leads to an earlier mode.
+  // In a cycle, the feedback edges are delayed ones and those to an earlier mode.
   forwardness(seen) {
     if (seen.edge.kind === "transition") {
       return seen.target > this.model.items[seen.source].mode ? "5" : "0";
@@ -248,7 +248,7 @@ class Layout {
     return seen.edge.late ? "0" : "10";
   }
 
-  // Where arrows from or to one thing pass the frame of a mode.
+  // Where edges from or to one item cross the frame of a mode.
   gate(mode, side, name) {
     const node = this.modes.get(mode);
     const id = `${node.id}${name}`;

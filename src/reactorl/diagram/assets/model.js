@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What there is to draw, and which part of it is visible.
+// The scene, and which part of it is visible.
 //
-// A closed reactor hides what is in it. A folded bank is drawn as its first member, which
+// A closed reactor hides its content. A folded bank is drawn as its first member, which
 // then stands for all of them. Everything here works on ids: positions in the scene's
 // lists.
 
@@ -44,7 +44,7 @@ class Model {
     return PORTS.has(this.items[id].kind);
   }
 
-  // Whether there is anything in a reactor that could be shown.
+  // Whether a reactor has content that can be shown.
   hasInside(box) {
     return this.kids[box].length > 0 || this.itemsOf[box].some((id) => !this.isPort(id));
   }
@@ -178,7 +178,7 @@ class Model {
     return this.boxes[bank === undefined ? id : bank].mode;
   }
 
-  // The arrows in the picture; those that coincide are one.
+  // The visible edges; parallel ones are merged.
   visibleEdges() {
     const found = new Map();
     this.edges.forEach((edge, id) => {
@@ -198,7 +198,7 @@ class Model {
     return [...found.values()];
   }
 
-  // Open and unfold whatever hides a box.
+  // Open and unfold everything that hides a box.
   reveal(id) {
     for (let at = this.boxes[id].parent, from = id; at >= 0; at = this.boxes[at].parent) {
       if (this.boxes[at].kind === "reactor") this.opened[at] = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the reader does: move, open, search, ask what something is.
+// Interaction: pan, zoom, open, search, tooltips.
 
 const MOST_FOUND = 40;
 
@@ -37,7 +37,7 @@ class Page {
     this.root.querySelector("[data-do=banks]").hidden = !this.model.hasBanks;
   }
 
-  // Lay out and draw what is visible. What the reader clicked on stays where it is.
+  // Lay out and draw the visible part. The clicked element keeps its position.
   async show(anchor = null) {
     const before = anchor === null ? null : this.onScreen(anchor);
     const { engine, layout } = this;
@@ -157,7 +157,7 @@ class Page {
     this.root.dataset.theme = now === "dark" ? "light" : "dark";
   }
 
-  // -- listening --------------------------------------------------------------------
+  // -- events -----------------------------------------------------------------------
 
   listen() {
     this.listenToCanvas();
@@ -217,7 +217,7 @@ class Page {
     canvas.addEventListener("pointerleave", () => this.hover(null));
   }
 
-  // One pointer moves the picture, two fingers also make it larger or smaller.
+  // One pointer pans, two pointers also zoom.
   listenToPointers() {
     const { canvas } = this;
     const down = new Map(); // pointer -> where it was last
@@ -257,7 +257,7 @@ class Page {
     }
   }
 
-  // -- asking -----------------------------------------------------------------------
+  // -- tooltips and search ----------------------------------------------------------
 
   hover(event) {
     const target = event?.target.closest?.("[data-item], [data-edge], [data-box]") ?? null;

@@ -6,7 +6,6 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-import jax
 import numpy as np
 
 if TYPE_CHECKING:
@@ -15,6 +14,8 @@ if TYPE_CHECKING:
 
 def weights_digest(weights: Weights) -> str:
     """Return the SHA-256 of all arrays: their paths, types, shapes and values."""
+    import jax  # slow to import, and not needed before a training ends
+
     digest = hashlib.sha256()
     for place, leaf in jax.tree_util.tree_flatten_with_path(weights)[0]:
         array = np.asarray(leaf)

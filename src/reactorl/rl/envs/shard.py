@@ -10,7 +10,7 @@ import numpy as np
 from reactorl.rl.envs._stepping import StepperGroup
 from reactorl.rl.envs.arrays import Arrays
 from reactorl.rl.envs.buffer_pool import HOME
-from reactorl.rl.envs.commands import Answer, Only, Reset, Step
+from reactorl.rl.envs.commands import Answer, Describe, Only, Reset, Step
 from reactorl.rl.envs.errors import EnvError
 from reactorl.rl.envs.sub_env import SubEnv
 from reactorl.rl.envs.timeout import HangWatch, no_guard
@@ -131,8 +131,11 @@ class LocalShard:
         """Make the environments, on the calling thread."""
         if not self._made:
             self.make()
-        for failure in self._unmade.values():
-            raise failure
+        # As in a worker process: wrappers cache what a description reads, and saved
+        # states must not depend on the placement.
+        for reply in self.execute(Describe()).values():
+            if isinstance(reply, EnvError):
+                raise reply
 
     def post(self, command: Command) -> None:
         """Remember a command; ``collect`` executes it."""

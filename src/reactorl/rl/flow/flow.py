@@ -52,7 +52,8 @@ class FlowOptions(TaskOptions):
     """Options of a ``Flow`` that are flags of ``reactorl train``, too."""
 
     rollouts: int = 0
-    """Number of rollout reactors; must divide num_envs. 0: 4, 3, 2 or 1."""
+    """Number of rollout reactors; must divide num_envs. 0: the largest of 4, 3, 2, 1
+    that does."""
 
 
 @public

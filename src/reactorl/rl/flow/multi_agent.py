@@ -1,68 +1,38 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Training of several agents, each of which learns independently.
-
-::
-
-    clock --go--> world[0..n) --observations--> pupil[0..m) --weights--> evaluation
-                    ^   |                         |   ^
-                    |   +-------- played ---------|---+
-                    +------------ actions --------+
-
-Each agent is one reactor: it acts when it observes something, and learns as soon as it
-has enough transitions of every environment. Agents act concurrently, environments step
-concurrently, and agents learn concurrently. To an agent the others are part of the
-environment. In an environment that it left early it has fewer transitions than others,
-and waits for more. Evaluation plays one step per tag, greedily, in environments of its
-own.
-"""
+"""Training of several agents, each of which learns independently."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
-import numpy as np
-
-from reactorl import (
-    MultiInput,
-    MultiOutput,
-    Output,
-    Reactor,
-    interleaved,
-    param,
-    reaction,
-    startup,
-)
 from reactorl.rl._public import public
 from reactorl.rl.checkpoint.registry import (
     StateRegistry,
-    random_state,
-    set_random_state,
 )
 from reactorl.rl.flow.algorithm import FlowError
-from reactorl.rl.flow.evaluation import Evaluated, EvaluationPlan, play
+from reactorl.rl.flow.evaluation import Evaluated, play
+from reactorl.rl.flow.multi_agent_program import MultiAgentLoop, agent_path
 from reactorl.rl.flow.run import DrivenRun, RunOptions
 from reactorl.rl.flow.task import Iteration, Task
-from reactorl.rl.multi_agent.env_reactor import World, WorldPlan
 from reactorl.rl.multi_agent.envs import (
     AgentsEnvs,
     Played,
     cast_of,
     parallel_shards,
 )
-from reactorl.rl.multi_agent.evaluation import AgentsEvaluation
 from reactorl.rl.multi_agent.factory import ParallelRecipe
-from reactorl.rl.multi_agent.inference import PERIOD, Turns
+from reactorl.rl.multi_agent.inference import PERIOD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from reactorl import Reactor
     from reactorl.rl.checkpoint.registry import Data
     from reactorl.rl.envs.shard_factory import ShardFactory
     from reactorl.rl.flow.algorithm import (
         Algorithm,
-        Batch,
         Metrics,
         Spaces,
         State,
@@ -70,15 +40,6 @@ if TYPE_CHECKING:
     )
     from reactorl.rl.flow.trajectory import Episode
     from reactorl.rl.multi_agent.vector import Maker
-
-EVALUATION_SEED: Final = 1_000_000
-"""Added to the seed for evaluation, so that it plays other episodes than training."""
-AGENT: Final = "pupil"
-ENV: Final = "world"
-"""Names of the banks. Random streams are derived from them: other names would change
-the results of a seed."""
-EVALUATION_ENVS: Final = 4
-"""Upper bound of the number of environments of an evaluation."""
 
 
 @public
@@ -166,12 +127,12 @@ class MultiAgentFlow(Task):
     def trained_weights(self, saved: Mapping[str, Data]) -> dict[Any, Weights]:
         """Return the weights of each agent in a saved state."""
         algorithm, parts = self.algorithm, saved["parts"]
-        return {
-            agent: algorithm.weights(
-                algorithm.deserialize(self.init(agent), parts[_path(index)]["state"])
-            )
-            for index, agent in enumerate(self.agent_spaces)
-        }
+        found = {}
+        for index, agent in enumerate(self.agent_spaces):
+            data = parts[agent_path(index)]["state"]
+            state = algorithm.deserialize(self.init(agent), data)
+            found[agent] = algorithm.weights(state)
+        return found
 
     def play(
         self,
@@ -194,180 +155,6 @@ class MultiAgentFlow(Task):
             episodes=episodes,
             seed=seed,
             watch=watch,
-        )
-
-
-def _path(index: int) -> str:
-    """Return the full name of an agent's reactor."""
-    return f"main.{AGENT}[{index}]"
-
-
-@dataclass(frozen=True, repr=False)
-class AgentPlan:
-    """Parameters of one agent."""
-
-    agent: Any
-    task: MultiAgentFlow
-    state: State
-    """The initial state."""
-    registry: StateRegistry
-
-    def __repr__(self) -> str:
-        return f"AgentPlan({self.agent!r})"
-
-
-class LearningAgent(Reactor):
-    """One agent: acts on observations, learns when it has enough transitions."""
-
-    observations = MultiInput[Any]()
-    actions = MultiOutput[Any](lambda self: self.plan.task.algorithm.num_envs)
-    played = MultiInput[Played]()
-    metrics = Output[dict[str, float]]()
-    weights = Output[Any]()
-    """New weights, at the tag at which it learned."""
-
-    plan: AgentPlan = param()
-
-    def setup(self) -> None:
-        """Start with the plan's state."""
-        self._set(self.plan.state)
-        self.extras: dict[int, dict[str, Any]] = {}  # of this tag, by environment
-        count = self.plan.task.algorithm.num_envs
-        self.transitions: list[list[dict[str, Any]]] = [[] for _ in range(count)]
-
-    def _set(self, state: State) -> None:
-        self.state = state
-        self.current = self.plan.task.algorithm.weights(state)
-
-    @reaction(startup)
-    def begin(self) -> None:
-        """Restore what was saved."""
-        saved = self.plan.registry.enter(self.name, self)
-        if saved is not None:
-            algorithm = self.plan.task.algorithm
-            self._set(algorithm.deserialize(self.state, saved["state"]))
-            set_random_state(self.np_random, saved["random"])
-            self.transitions = [list(mine) for mine in saved["steps"]]
-
-    @reaction(observations, effects=[actions])
-    def act(self) -> None:
-        """Choose actions, for all environments at once."""
-        algorithm = self.plan.task.algorithm
-        present = [(index, port.value) for index, port in self.observations.present()]
-        rows = np.stack([row for _, row in present])
-        turn = self.elapsed // PERIOD - 1
-        iteration = turn // algorithm.num_steps
-        progress = min(1.0, iteration / algorithm.iterations)
-        actions, extras = algorithm.act(self.current, rows, self.np_random, progress)
-        for row, (index, _) in enumerate(present):
-            self.extras[index] = {name: value[row] for name, value in extras.items()}
-            self.actions[index].set(actions[row])
-
-    @reaction(played, effects=[metrics, weights])
-    def learn(self) -> None:
-        """Store transitions, and learn if there are enough."""
-        agent, algorithm = self.plan.agent, self.plan.task.algorithm
-        for index, port in self.played.present():
-            if index in self.extras:
-                self.transitions[index].append(
-                    {**_transition(port.value, agent), **self.extras[index]}
-                )
-        self.extras = {}  # without an observation there is no action next time
-        count = algorithm.num_steps
-        if all(len(mine) >= count for mine in self.transitions):
-            batch = stack([mine[:count] for mine in self.transitions])
-            self.transitions = [mine[count:] for mine in self.transitions]
-            state, metrics, _ = algorithm.update(self.state, [batch])
-            self._set(state)
-            self.metrics.set(metrics)
-            self.weights.set(self.current)
-
-    def save(self) -> Data:
-        """Return everything that the next tag depends on."""
-        return {
-            "state": self.plan.task.algorithm.serialize(self.state),
-            "random": random_state(self.np_random),
-            "steps": [list(mine) for mine in self.transitions],
-        }
-
-
-def _transition(played: Played, agent: Any) -> dict[str, Any]:  # noqa: ANN401
-    """Return the transition of one agent."""
-    return {
-        "observations": played.observations[agent],
-        "actions": played.actions[agent],
-        "rewards": played.rewards[agent],
-        "next_observations": played.reached[agent],
-        "terminations": played.terminations[agent],
-        "truncations": played.truncations[agent],
-    }
-
-
-def stack(transitions: list[list[dict[str, Any]]]) -> Batch:
-    """Return transitions, by environment, as arrays ``[step, environment, ...]``."""
-    return {
-        name: np.stack(
-            [np.stack([step[name] for step in mine]) for mine in transitions], 1
-        )
-        for name in transitions[0][0]
-    }
-
-
-class MultiAgentLoop(Reactor):
-    """The main reactor. Its outputs are what a tag gives."""
-
-    played = MultiOutput[Played](lambda self: self.task.algorithm.num_envs)
-    metrics = MultiOutput[dict[str, float]](lambda self: len(self.task.agent_spaces))
-    evaluated = Output[Evaluated]()
-
-    task: MultiAgentFlow = param()
-    registry: StateRegistry = param()
-    first: int = param(1)
-
-    def build(self) -> None:
-        """Add the reactors and connect them."""
-        task, registry = self.task, self.registry
-        plans = [
-            AgentPlan(agent, task, task.init(agent), registry)
-            for agent in task.agent_spaces
-        ]
-        clock = self.add("clock", Turns, period=PERIOD, first=self.first)
-        env_plan = WorldPlan(task.shards, task.agent_spaces, task.seed, registry)
-        env = self.add_bank(ENV, World(plan=env_plan), width=task.algorithm.num_envs)
-        agent = self.add_bank(
-            AGENT,
-            LearningAgent(plan=plans[0]),
-            width=len(plans),
-            each=lambda k: {"plan": plans[k]},
-        )
-        self.connect(clock.go, env.go, broadcast=True)
-        self.connect(interleaved(env.observations), agent.observations)
-        self.connect(interleaved(agent.actions), env.actions)
-        self.connect(env.played, agent.played, broadcast=True)
-        self.connect(env.played, self.played)
-        self.connect(agent.metrics, self.metrics)
-        if task.eval_interval:
-            weights = {p.agent: task.algorithm.weights(p.state) for p in plans}
-            evaluation = self.add(
-                "evaluation", AgentsEvaluation, plan=self._evaluation_plan(weights)
-            )
-            self.connect(clock.go, evaluation.iteration)
-            self.connect(agent.weights, evaluation.learned)
-            self.connect(evaluation.result, self.evaluated)
-
-    def _evaluation_plan(self, weights: dict[Any, Weights]) -> EvaluationPlan:
-        """Return the plan of an evaluation that counts tags instead of iterations."""
-        task, algorithm = self.task, self.task.algorithm
-        count = min(task.eval_episodes, algorithm.num_envs, EVALUATION_ENVS)
-        return EvaluationPlan(
-            task.eval_interval * algorithm.num_steps,
-            task.eval_episodes,
-            count,
-            1,
-            task.seed + EVALUATION_SEED,
-            lambda: AgentsEnvs(task.shards, task.agent_spaces, count, algorithm),
-            weights,
-            self.registry,
         )
 
 
@@ -431,7 +218,7 @@ class MultiAgentRun(DrivenRun[MultiAgentIteration]):
     def weights(self) -> dict[Any, Weights]:
         """The current weights of each agent."""
         return {
-            agent: self.registry.reactor(_path(index)).current
+            agent: self.registry.reactor(agent_path(index)).current
             for index, agent in enumerate(self.task.agent_spaces)
         }
 
