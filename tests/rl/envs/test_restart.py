@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An episode ends once, also if its environment is lost before a reset."""
+"""An episode ends once, even if its environment is lost before a reset."""
 
 from __future__ import annotations
 

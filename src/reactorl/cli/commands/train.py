@@ -9,8 +9,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reactorl.cli.support.arguments import FlagError, Flags
 from reactorl.cli.support.console import say
+from reactorl.cli.support.dataclass_flags import FlagError, Flags
 from reactorl.cli.support.errors import explained, fail, missing
 
 if TYPE_CHECKING:

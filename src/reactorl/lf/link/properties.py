@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from reactorl.lf.diagnostics import nearest
-from reactorl.lf.link.files import beside
+from reactorl.lf.link.imports import beside
 from reactorl.lf.link.property_kinds import (
     KINDS,
     OLD,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from reactorl.lf.link.files import string_value
+from reactorl.lf.link.imports import string_value
 from reactorl.lf.parse import syntax
 
 if TYPE_CHECKING:

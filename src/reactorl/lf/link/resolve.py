@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Links a program: follows imports, resolves classes, and checks all rules."""
+"""Links a program: resolves the classes that its files name, and checks all rules."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from reactorl.lf.diagnostics import nearest
 from reactorl.lf.link.cycles import walk
-from reactorl.lf.link.files import read_files
+from reactorl.lf.link.imports import read_files
 from reactorl.lf.link.program import ClassUnit, LinkedProgram
 from reactorl.lf.link.properties import read_properties
 from reactorl.lf.link.rules import check

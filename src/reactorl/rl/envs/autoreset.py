@@ -2,7 +2,9 @@
 """What happens after the end of an episode, by Gymnasium's three autoreset modes.
 
 ``NEXT_STEP`` resets in place of the next step, ``SAME_STEP`` in the last step of the
-episode, ``DISABLED`` refuses to step until the caller resets.
+episode, ``DISABLED`` refuses to step until the caller resets. If restarts are off, the
+native stepper (``cpp/bind/rl/stepper.hpp``) does the reset of ``NEXT_STEP`` itself;
+this module has the other cases.
 """
 
 from __future__ import annotations

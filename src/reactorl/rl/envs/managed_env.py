@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from reactorl.rl.checkpoint.env_state import restore_env, saved_env
 from reactorl.rl.envs._stepping import Stepper
 from reactorl.rl.envs.errors import EnvError
-from reactorl.rl.envs.restart import RestartState
+from reactorl.rl.envs.restart_state import RestartState
 from reactorl.rl.envs.timeout import HangGuard, unguarded
 from reactorl.rl.envs.validation import check_env
 

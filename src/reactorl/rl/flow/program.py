@@ -42,7 +42,7 @@ class Clock(Reactor):
 
 
 class TrainingLoop(Reactor):
-    """The main reactor. Its outputs are what an iteration gives."""
+    """The main reactor of a training run; its outputs are the results of iterations."""
 
     trajectories = MultiOutput[Trajectory](lambda self: self.flow.num_rollouts)
     metrics = Output[dict[str, float]]()
@@ -99,7 +99,7 @@ class TrainingLoop(Reactor):
             self.connect(evaluation.result, self.evaluated)
 
     def _add_learner(self, plan: LearnerPlan, replay: Any) -> Any:  # noqa: ANN401
-        """Add the learner, or several with a parameter server; return who has weights.
+        """Add the learner, or several with a parameter server.
 
         Returns:
             The reactor with the outputs ``weights``, ``metrics`` and ``errors``.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from reactorl.lf.diagnostics import nearest
-from reactorl.lf.link.files import string_value
+from reactorl.lf.link.imports import string_value
 from reactorl.lf.link.rules.expressions import check_literal
 from reactorl.lf.parse import syntax
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from reactorl.lf.diagnostics import nearest
-from reactorl.lf.link.files import string_value
+from reactorl.lf.link.imports import string_value
 from reactorl.lf.link.rules.expressions import check_literal, check_name
 from reactorl.lf.parse import syntax
 

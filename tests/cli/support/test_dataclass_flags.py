@@ -15,7 +15,7 @@ pytest.importorskip("cyclopts")
 
 from reactorl._util.dataclass_fields import field_docs
 from reactorl.cli.commands.train import GROUPS, flags_of
-from reactorl.cli.support.arguments import FlagError, Flags
+from reactorl.cli.support.dataclass_flags import FlagError, Flags
 from reactorl.rl import TrainerOptions
 from reactorl.rl.algorithms.registry import ALGORITHMS
 
