@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Docstrings and types of the fields of a dataclass."""
+"""Docstrings and types of the fields of a dataclass, also as a part of ``__doc__``."""
 
 from __future__ import annotations
 
 import ast
 import inspect
+import re
 import sys
+import textwrap
+from dataclasses import fields
 from functools import cache
 from itertools import pairwise
-from typing import Any, get_type_hints
+from typing import Any, Final, get_type_hints
+
+_LATER_SECTION: Final = re.compile(r"^(Raises|Example):$", re.MULTILINE)
 
 
 def field_docs(cls: type) -> dict[str, str]:
@@ -21,6 +26,39 @@ def field_docs(cls: type) -> dict[str, str]:
     for base in reversed(cls.__mro__[:-1]):
         found |= _docs(_source_module(base), base.__qualname__)
     return found
+
+
+class DocWithFields:
+    """The ``__doc__`` of a dataclass, with a section made from its fields' docstrings.
+
+    Python drops the strings below fields, so that ``help()`` would not show them. The
+    text is made on access, because it needs the source files.
+    """
+
+    def __init__(self, doc: str | None) -> None:
+        self._doc = inspect.cleandoc(doc or "")
+
+    def __get__(self, instance: object, owner: type[Any]) -> str:
+        """Return the docstring, with the fields before ``Raises`` and ``Example``."""
+        docs = field_docs(owner)
+        entries = [
+            textwrap.fill(
+                f"{field.name}: {docs[field.name]}",
+                width=88,
+                initial_indent=" " * 4,
+                subsequent_indent=" " * 8,
+            )
+            for field in fields(owner)
+            if field.init and field.name in docs
+        ]
+        if not entries:
+            return self._doc
+        section = "\n".join(["Attributes:", *entries])
+        later = _LATER_SECTION.search(self._doc)
+        if later is None:
+            return f"{self._doc}\n\n{section}"
+        before, after = self._doc[: later.start()], self._doc[later.start() :]
+        return f"{before}{section}\n\n{after}"
 
 
 def field_types(cls: type) -> dict[str, Any]:

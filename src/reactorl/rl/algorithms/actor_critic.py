@@ -52,8 +52,8 @@ class ActorCritic(Algorithm):
     """Maximum gradient norm; larger gradients are clipped."""
     reward_scale: float = 0.1
     """Factor for rewards in the loss; reported returns are unscaled. Choose it such
-    that values are about 10 or less: else the critic's gradients leave little of
-    max_grad_norm to the actor."""
+    that value estimates are about 10 or less: else the critic's gradients leave little
+    of max_grad_norm to the actor."""
 
     def check(self) -> None:
         """Check the hyper-parameters."""

@@ -68,9 +68,11 @@ class DQN(Algorithm):
     learning_starts: int = 1_000
     """Environment steps before the first update."""
     train_frequency: float = 2.0
-    """Environment steps per update."""
+    """Environment steps per update. An iteration has num_envs * num_steps /
+    train_frequency updates, rounded to the nearest integer, but at least 1."""
     target_network_frequency: int = 256
-    """Environment steps between two updates of the target network."""
+    """Environment steps between two updates of the target network, rounded to whole
+    updates of the online network, but at least 1."""
     start_e: float = 1.0
     """Initial epsilon."""
     end_e: float = 0.04
@@ -80,7 +82,8 @@ class DQN(Algorithm):
     hidden: tuple[int, ...] = (128, 128)
     """Sizes of the hidden layers."""
     double: bool = True
-    """Use double DQN: the network chooses the action that the target network values."""
+    """Use double DQN: the online network selects the next action, the target network
+    evaluates it."""
     huber: bool = False
     """Use the Huber loss instead of the squared loss."""
     priority: float = 0.0

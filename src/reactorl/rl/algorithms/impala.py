@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""IMPALA: an actor-critic that corrects for a stale behaviour policy with V-trace.
+"""IMPALA: an actor-critic that corrects for a stale behavior policy with V-trace.
 
 Rollouts record the log-probability of each action. With a policy lag the learner's
 weights are newer by that many iterations, which lets rollouts and learner run
@@ -38,10 +38,15 @@ class IMPALAState(NamedTuple):
 @public
 @dataclass(frozen=True, kw_only=True)
 class IMPALA(ActorCritic):
-    """IMPALA: an actor-critic with V-trace, for pipelined rollouts and learner."""
+    """IMPALA: an actor-critic with V-trace, for pipelined rollouts and learner.
+
+    Unlike in other implementations, rewards are scaled by default: ``reward_scale`` is
+    0.1, which suits discounted returns up to about 100. Set it for your environment.
+    """
 
     total_timesteps: int = 256_000
-    """Total number of environment steps."""
+    """Total number of environment steps, rounded up to whole iterations of
+    num_envs * num_steps steps."""
     num_steps: int = 32
     """Steps per environment in an iteration."""
     lag: int = 1

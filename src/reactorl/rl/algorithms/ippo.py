@@ -19,13 +19,15 @@ class IPPO(PPOBase):
     """IPPO: independent PPO, for several agents with a policy each."""
 
     total_timesteps: int = 240_000
-    """Total number of environment steps; all agents act in each."""
+    """Total number of environment steps, rounded up to whole iterations; all agents
+    act in each."""
     num_steps: int = 100
     """Steps per environment in an iteration."""
     gamma: float = 0.95
     """Discount factor."""
     reward_scale: float = 0.2
-    """Factor for rewards in the loss; reported returns are unscaled."""
+    """Factor for rewards in the loss; reported returns are unscaled. Choose it such
+    that value estimates are about 10 or less."""
 
     name = "IPPO"
     default_env = "mpe2.simple_spread_v3"

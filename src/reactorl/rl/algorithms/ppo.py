@@ -67,7 +67,8 @@ class PPOBase(ActorCritic):
     """Networks, loss and update of PPO, for one agent."""
 
     total_timesteps: int = 120_000
-    """Total number of environment steps."""
+    """Total number of environment steps, rounded up to whole iterations of
+    num_envs * num_steps steps."""
     num_envs: int = 8
     """Number of parallel environments."""
     num_steps: int = 128
@@ -242,7 +243,11 @@ class PPOBase(ActorCritic):
 @public
 @dataclass(frozen=True, kw_only=True)
 class PPO(PPOBase):
-    """PPO: proximal policy optimization, for discrete or continuous actions."""
+    """PPO: proximal policy optimization, for discrete or continuous actions.
+
+    Unlike in other implementations, rewards are scaled by default: ``reward_scale`` is
+    0.1, which suits discounted returns up to about 100. Set it for your environment.
+    """
 
     lag: int = 0
     """Policy lag in iterations: rollouts act with weights this many iterations old.

@@ -79,7 +79,8 @@ class Algorithm(ABC):
     """
 
     total_timesteps: int = 80_000
-    """Total number of environment steps."""
+    """Total number of environment steps, rounded up to whole iterations of
+    num_envs * num_steps steps."""
     num_envs: int = 16
     """Number of parallel environments."""
     num_steps: int = 16

@@ -53,47 +53,36 @@ class FlowOptions(TaskOptions):
 
     rollouts: int = 0
     """Number of rollout reactors; must divide num_envs. 0: the largest of 4, 3, 2, 1
-    that does."""
+    that does. Each has its own random numbers, so another number gives other
+    results."""
 
 
 @public
 @dataclass(frozen=True, kw_only=True)
 class Flow(FlowOptions, Task):
-    """One agent: an environment, an algorithm, and how the program is laid out.
-
-    Attributes:
-        env: The environment: a Gymnasium id, or a function that makes one.
-        algorithm: The algorithm with its hyper-parameters, e.g. ``PPO(gamma=0.9)``.
-        seed: Seed; all randomness follows from it.
-        eval_every: Environment steps between two evaluations; 0: none.
-        eval_episodes: Episodes of an evaluation.
-        rollouts: Number of rollout reactors; 0: as many as divide ``num_envs``, at
-            most four.
-        learners: Number of learners that compute gradients for a parameter server,
-            each from a batch of its own; None: one learner without a server.
-        placement: Where the environments live; results are the same everywhere.
-            ``"thread"``: in this process; ``"process"``: a worker process for each
-            rollout, for environments in Python where the interpreter has a GIL;
-            ``"auto"``: whichever is faster.
-        env_timeout: Limit for one step or reset of an environment, in seconds.
-        env_restart: What to do with an environment that fails: ``"never"`` stops the
-            training, ``"reset"`` resets it, ``"recreate"`` makes a new one.
-        env_kwargs: Arguments for the environment, if it is an id.
-        parts: Reactor classes that replace ours: ``rollout``, ``replay``, ``learner``,
-            ``server``, ``evaluation``; with the same ports and parameters.
+    """A training task for one agent: an environment, an algorithm, and their options.
 
     Raises:
-        FlowError: Something does not fit together.
+        FlowError: An option is invalid, ``rollouts`` does not divide ``num_envs``, or
+            the algorithm cannot be trained with these options.
 
     Example:
         >>> weights = Flow("CartPole-v1", PPO(total_timesteps=50_000)).run()
     """
 
     env: str | Maker = field(kw_only=False, repr=False)
+    """The environment: a Gymnasium id, or a function that makes one."""
     algorithm: Algorithm = field(kw_only=False)
+    """The algorithm with its hyper-parameters, e.g. ``PPO(gamma=0.9)``."""
     learners: int | None = None
+    """Number of learners that compute gradients for a parameter server, each from a
+    batch of its own; None: one learner without a server. Only DQN supports it, with
+    one update per iteration (train_frequency = num_envs * num_steps)."""
     env_kwargs: Mapping[str, Any] = field(default_factory=dict)
+    """Arguments for the environment, if it is an id."""
     parts: Mapping[str, type[Reactor]] = field(default_factory=dict)
+    """Reactor classes that replace the built-in ones: ``rollout``, ``replay``,
+    ``learner``, ``server``, ``evaluation``; with the same ports and parameters."""
 
     options_type = FlowOptions
 

@@ -45,25 +45,21 @@ if TYPE_CHECKING:
 @public
 @dataclass(frozen=True, kw_only=True, repr=False)
 class MultiAgentFlow(Task):
-    """Several agents: a PettingZoo environment, and the algorithm of every agent.
-
-    Attributes:
-        env: The name of a module that has ``parallel_env``, or a function that makes a
-            ``ParallelEnv``.
-        algorithm: The algorithm with its hyper-parameters, e.g. ``IPPO(gamma=0.9)``.
-        seed: Seed; all randomness follows from it.
-        eval_every: Environment steps between two evaluations; 0: none.
-        eval_episodes: Episodes of an evaluation.
+    """A training task for several agents: an environment, and their algorithm.
 
     Raises:
-        FlowError: Something does not fit together.
+        FlowError: An option is invalid.
 
     Example:
         >>> weights = MultiAgentFlow("mpe2.simple_spread_v3", IPPO()).run()
     """
 
     env: str | Maker = field(kw_only=False)
+    """The PettingZoo environment: the name of a module that has ``parallel_env``, or a
+    function that makes a ``ParallelEnv``."""
     algorithm: Algorithm = field(kw_only=False)
+    """The algorithm of every agent, with its hyper-parameters, e.g.
+    ``IPPO(gamma=0.9)``."""
 
     def __repr__(self) -> str:
         # Without addresses: a trace belongs to the program whose task shows the same.

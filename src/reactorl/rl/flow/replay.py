@@ -24,24 +24,22 @@ if TYPE_CHECKING:
 @public
 @dataclass(frozen=True, slots=True)
 class ReplayConfig:
-    """A replay buffer, and how batches are drawn from it.
+    """A replay buffer, and how batches are drawn from it."""
 
-    Attributes:
-        capacity: Number of transitions; new ones replace the oldest.
-        batch_size: Transitions in a batch.
-        updates: Number of batches drawn in an iteration.
-        starts_at: Environment steps before the first batch.
-        priority: Prioritization exponent alpha: 0 uniform, 1 proportional to the TD
-            error.
-        correction: Importance-sampling exponent beta, from 0 to 1.
-    """
-
+    # The digest of a program covers these names, as part of the reactor's parameters.
     capacity: int = 10_000
+    """Number of transitions; new ones replace the oldest."""
     batch_size: int = 64
+    """Transitions in a batch."""
     updates: int = 1
+    """Number of batches drawn in an iteration."""
     starts_at: int = 1_000
+    """Environment steps before the first batch."""
     priority: float = 0.0
+    """Prioritization exponent alpha: 0: uniform sampling; 1: proportional to the
+    absolute TD error (plus 1e-6)."""
     correction: float = 0.4
+    """Importance-sampling exponent beta, from 0 (no correction) to 1 (full)."""
 
 
 class RingBuffer:

@@ -61,10 +61,10 @@ class TaskOptions:
     """Episodes of an evaluation."""
     # Not compared: they decide where environments run, not what is computed.
     placement: PlacementOption = field(default="auto", repr=False, compare=False)
-    """Where environments run: in threads, in worker processes, or whichever is
-    faster."""
+    """Where environments run: in threads of this process, in worker processes (one
+    for each rollout reactor), or whichever is faster. Results are the same."""
     env_timeout: float | None = field(default=None, repr=False, compare=False)
-    """Limit for one step or reset of an environment, in seconds."""
+    """Limit for one step or reset of an environment, in seconds; None: no limit."""
     env_restart: Restart = field(default="never", repr=False, compare=False)
     """What to do with an environment that fails: stop the training, reset the
     environment, or make a new one."""
@@ -76,7 +76,7 @@ class Task(TaskOptions, ABC):
     """An environment, an algorithm, and how to evaluate.
 
     Raises:
-        FlowError: Something does not fit together.
+        FlowError: An option is invalid.
     """
 
     env: Any = field(kw_only=False, repr=False)  # a function's repr has its address

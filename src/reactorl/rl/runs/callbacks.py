@@ -22,13 +22,17 @@ class Callback:
     A callback runs between two iterations, when no reactor executes. It may read the
     run (``session.weights``, ``session.step``), write metrics
     (``session.write_metric``), and stop the training (``session.stop``). It does not
-    change what is learned, and is not part of a checkpoint: of a resumed run it starts
-    from scratch. What shall change learning, such as a schedule, belongs into the
-    algorithm, whose class and fields are part of the identity of a checkpoint.
+    change what is learned, and its state is not saved: in a resumed run it starts from
+    scratch. Code that changes learning, such as a schedule, belongs in the algorithm,
+    whose class and fields are recorded in the checkpoint and checked on resume.
+
+    After an iteration the order is ``on_iteration``, ``on_evaluation``,
+    ``on_checkpoint``; ``on_end`` is the last call. ``on_evaluation`` is not called for
+    the final evaluation.
     """
 
     def on_start(self, session: TrainingSession) -> None:
-        """Called before the first iteration, also of a resumed run."""
+        """Called before the first iteration, in a resumed run as well."""
 
     def on_iteration(self, session: TrainingSession, iteration: Iteration) -> None:
         """Called after every iteration."""

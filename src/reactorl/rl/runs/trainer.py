@@ -33,7 +33,7 @@ class TrainerOptions:
     """How to train; none of these changes what is learned."""
 
     workers: int | None = None
-    """Number of threads; by default as many as help."""
+    """Number of threads; default: chosen by the runtime."""
     runs_dir: Path = Path("runs")
     """Where the directory of a new run is created."""
     checkpoint_every: int = 10_000
@@ -67,15 +67,6 @@ class Trainer(TrainerOptions):
     (``metrics.csv``, and for TensorBoard), the newest checkpoint, its learning curve,
     and a report (``report.html``). ``reactorl train`` does the same.
 
-    Attributes:
-        task: What to train, e.g. ``Flow("CartPole-v1", PPO())``.
-        directory: Directory of the run; None: a new one below ``runs_dir``, named after
-            environment, algorithm, seed and time.
-        callbacks: Called during training, in this order; see ``Callback``.
-        resume: Continue the run in ``directory`` from its checkpoint. The results are
-            those of a run that was not stopped.
-        command: How the run was started, for its report.
-
     Example:
         >>> task = Flow("CartPole-v1", PPO(total_timesteps=50_000), seed=1)
         >>> trainer = Trainer(task, "runs/mine", callbacks=[EarlyStopping(475)])
@@ -84,10 +75,17 @@ class Trainer(TrainerOptions):
     """
 
     task: Task = field(kw_only=False)
+    """The task to train, e.g. ``Flow("CartPole-v1", PPO())``."""
     directory: Path | str | None = field(default=None, kw_only=False)
+    """Directory of the run; None: a new one below ``runs_dir``, named after
+    environment, algorithm, seed and time."""
     callbacks: Sequence[Callback] = ()
+    """Called during training, in this order; see ``Callback``."""
     resume: bool = False
+    """Continue the run in ``directory`` from its checkpoint. The results are those of
+    a run that was not stopped."""
     command: Sequence[str] = field(default_factory=lambda: tuple(sys.orig_argv))
+    """The command line that started the run, for its report."""
 
     @classmethod
     def from_directory(cls, directory: Path | str, **options: Any) -> Trainer:  # noqa: ANN401

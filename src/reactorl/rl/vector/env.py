@@ -57,14 +57,14 @@ class VectorEnv(SendRecv, gym.vector.VectorEnv[Any, Any, Any]):
     workers, in threads and in processes. One thread at a time may use it.
 
     Args:
-        env: An id such as ``"CartPole-v1"``, or a list of functions that make one
-            environment each.
-        num_envs: Number of environments, if ``env`` is an id.
-        env_kwargs: Arguments for ``gymnasium.make``, if ``env`` is an id.
-        wrappers: Wrappers of each environment, if ``env`` is an id.
+        env: An id such as ``"CartPole-v1"``, an ``EnvSpec``, or a list of functions
+            that make one environment each.
+        num_envs: Number of environments, if ``env`` is not a list.
+        env_kwargs: Arguments for ``gymnasium.make``, if ``env`` is not a list.
+        wrappers: Wrappers of each environment, if ``env`` is not a list.
         autoreset_mode: When an environment is reset after the end of an episode.
         observation_mode: How observation spaces are batched, as in ``SyncVectorEnv``.
-        copy: Whether the caller owns the observations. If not, the arrays change with
+        copy: Return new observation arrays; if False, the arrays are overwritten by
             the next step.
         workers: Number of threads or processes; None: chosen automatically.
         placement: ``"thread"``: in this process; ``"process"``: in worker processes,
@@ -78,19 +78,25 @@ class VectorEnv(SendRecv, gym.vector.VectorEnv[Any, Any, Any]):
             ``SAME_STEP`` these are in ``info["final_info"]``.
         timeout: Limit for one step or reset, in seconds.
         check_nan: Whether NaN in an observation or reward counts as failure.
-        pin: Whether an environment is only stepped on the thread that made it, even if
-            another one is idle. OpenGL contexts need it.
-        batch_size: Number of results that ``recv`` waits for; environments then step
-            while the caller does something else. None: all, in lock-step.
+        pin: Step each environment on the thread that made it, even if another thread
+            is idle. Environments with an OpenGL context need it.
+        batch_size: Number of results that ``recv`` returns. The other environments
+            continue to step meanwhile. None: all environments step together.
         batching: Which results form a batch. ``"declared"``: those with the fewest
             steps, the first by index; reproducible. ``"physical"``: those that are
             ready first; ``batches`` has a log, which can be replayed.
         replay: The log of an earlier run; its batches are formed again.
-        check: First run each environment alone and among the others, and raise
-            ``SharedStateError`` if the results differ.
+        check: First step each environment 50 times: twice alone, then interleaved with
+            the others, with the same seed and actions. Environments that give other
+            results than before are reported by ``SharedStateError``: they share state,
+            or are not reproducible even alone.
 
     Raises:
         EnvError: An environment cannot be made.
+        SharedStateError: ``check`` found environments with different results.
+        ValueError: An argument is out of its range.
+        RuntimeError: ``placement`` is ``"process"`` on a system without POSIX
+            processes.
 
     Example:
         >>> envs = VectorEnv("CartPole-v1", num_envs=16)
