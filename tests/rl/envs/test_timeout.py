@@ -177,7 +177,7 @@ def test_code_that_cannot_be_interrupted_is_logged(
 
     (record,) = caplog.records
     text = record.getMessage()
-    assert text.startswith("the sleeper has taken longer than 0.2 s and cannot be")
+    assert text.startswith("the sleeper has taken longer than 0.2 s and could not be")
     assert "placement='process'" in text
     assert "test_code_that_cannot_be_interrupted_is_logged" in text  # where it is
 

@@ -164,7 +164,8 @@ def test_a_run_makes_one_environment_for_the_spaces_and_elaborates_once(
     monkeypatch.setattr(
         DQN, "init", lambda self, *args: inits.append(1) or init(self, *args)
     )
-    task = replace(DQN_TASK, env=make)
+    # With placement="auto" one more would be made, to measure how long a step takes.
+    task = replace(DQN_TASK, env=make, placement="thread")
     task.check()
     with task.start() as run:
         task.graph(run.program)
