@@ -298,7 +298,7 @@ class VectorEnv(SendRecv, gym.vector.VectorEnv[Any, Any, Any]):
 
     def close_extras(self, **kwargs: Any) -> None:  # noqa: ANN401
         """Close the environments; called once by ``close``."""
-        self.closed = True  # also if a close fails
+        self.closed = True  # even if a close fails
         self._closing()
 
     @property
