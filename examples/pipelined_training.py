@@ -19,7 +19,7 @@ from reactorl.rl import IMPALA, Flow
 
 
 def flow(lag: int) -> Flow:
-    """Return a training with a policy lag."""
+    """Return a training task with a policy lag."""
     algorithm = IMPALA(  # corrects for the stale policy with V-trace
         total_timesteps=768, num_envs=8, num_steps=16, hidden=(32,), lag=lag
     )

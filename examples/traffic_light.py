@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Modes: a traffic light inside a crossing that can be put under maintenance.
 
-Each colour is a mode with its own timer, which restarts whenever the mode is entered by
+Each color is a mode with its own timer, which restarts whenever the mode is entered by
 reset. Maintenance is a mode of the reactor that contains the light. It returns to the
 other mode by history: logical time was suspended for the light, which continues where
 it was.
@@ -62,9 +62,9 @@ class Light(Reactor):
         """Show the initial mode."""
         self.show("red")
 
-    def show(self, colour: str) -> None:
+    def show(self, color: str) -> None:
         """Print a change with its time; a plain method called by reactions."""
-        print(f"{self.elapsed // sec(1):3} s  {colour}")
+        print(f"{self.elapsed // sec(1):3} s  {color}")
 
 
 class Crossing(Reactor):

@@ -21,7 +21,7 @@ STEPS = 40
 """Steps of a slice."""
 PARTS = {
     "emulate": f"{FRAMES} frames of the emulator",
-    "rgb": "screens in colour",
+    "rgb": "screens in color",
     "grey": "screens in grey",
     "resize": "84x84 by areas",
     "stack": f"stack of {STACKED}",

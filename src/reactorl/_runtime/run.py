@@ -79,7 +79,7 @@ def run(
             the last 65,536 of each worker, or for as many as the number given here.
         at_start: Called when the reactors are made, before the first tag, with a
             ``Watch``, with which any thread can follow the progress of the run.
-        at_end: Called with the result when the run has ended, also if it ended by an
+        at_end: Called with the result when the run has ended, even if it ended by an
             exception, which is raised afterwards; so a trace up to there can be kept.
 
     Raises:

@@ -34,7 +34,7 @@ def served(
         program: The program that will run.
         title: Title of the page.
         facts: Names and values below the title.
-        steps: Total number of steps of a training.
+        steps: Total number of steps of a training run.
         streams: The streams whose lines are shown in the log.
     """
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checkpoints: the complete state of a training in one file.
+"""Checkpoints: the complete state of a training run in one file.
 
 A file is a line of text, a tree in JSON, the arrays, and a digest of all of it::
 
@@ -9,7 +9,7 @@ A file is a line of text, a tree in JSON, the arrays, and a digest of all of it:
     <SHA-256, 32 bytes>
 
 Reading a file executes no code from it. Writing is atomic: readers find the old file
-or the new one, also if the process or the machine stopped in between.
+or the new one, even if the process or the machine stopped in between.
 """
 
 from __future__ import annotations

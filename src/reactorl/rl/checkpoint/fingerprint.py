@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def weights_digest(weights: Weights) -> str:
     """Return the SHA-256 of all arrays: their paths, types, shapes and values."""
-    import jax  # slow to import, and not needed before a training ends
+    import jax  # slow to import, and not needed before training ends
 
     digest = hashlib.sha256()
     for place, leaf in jax.tree_util.tree_flatten_with_path(weights)[0]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def identity(task: Task) -> dict[str, Any]:
-    """Return everything that the results of a training depend on."""
+    """Return everything that the results of a training run depend on."""
     return {
         field.name: described(getattr(task, field.name))
         for field in fields(task)

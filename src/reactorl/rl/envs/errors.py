@@ -111,7 +111,7 @@ def _stamped_info(info: dict[str, Any], tag: Callable[[], str]) -> dict[str, Any
 
 @public
 class SharedStateError(ReactorlError):
-    """Environments whose results depend on other environments of the process.
+    """Environments whose results depend on others, or are not reproducible even alone.
 
     Raised by ``VectorEnv(..., check=True)``.
 

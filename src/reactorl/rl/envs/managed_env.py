@@ -33,7 +33,7 @@ class ManagedEnv:
     """One environment, with its number of steps and its restarts.
 
     Args:
-        index: Its index in the vector or rollout.
+        index: Its index in the vector environment or rollout.
         make: Makes the environment.
         rules: Settings of all sub-environments.
         guard: Interrupts calls that exceed the timeout.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the shards of a training: all with one environment, placement and policy."""
+"""Makes the shards of a task: all with one environment, placement and restart rule."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 Info: TypeAlias = "Mapping[str, Any]"
 Infos: TypeAlias = "tuple[Info, ...]"
-"""What a step or reset adds to the infos of the vector, in order; mostly empty."""
+"""What a step or reset adds to the infos of the vector environment, in order."""
 
 
 class SubEnv(ManagedEnv):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Flow: a description of a training, from which a reactor program follows.
+"""Flow: a training task for one agent, and the reactor program that follows from it.
 
 ::
 

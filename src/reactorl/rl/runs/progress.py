@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The progress of a training, shown live on a terminal, else as plain lines."""
+"""The progress of a training run, shown live on a terminal, else as plain lines."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WINDOW = 3.0
 
 
 class Progress:
-    """The state of a training, for display.
+    """The state of a training run, for display.
 
     Args:
         task: What is trained.

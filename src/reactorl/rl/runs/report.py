@@ -172,7 +172,7 @@ def _reproduce(run: RunDirectory, outcome: Outcome) -> str:
         '<section class="panel"><h2>Reproduce</h2>'
         f"<pre>{escape(command)}</pre>"
         "<p>With the versions below, this command gives bit-identical weights, with "
-        "this digest: for any number of workers, and also if the run is stopped and "
+        "this digest: for any number of workers, and even if the run is stopped and "
         "resumed.</p>"
         f"{_rows(rows, mono=True)}</section>"
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The result of a training."""
+"""The result of a training run."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ FINAL_SEED: Final = 2_000_000
 
 @public
 class TrainingSession:
-    """A training under way; callbacks get it.
+    """A training run in progress; callbacks get it.
 
     Attributes:
         trainer: Whose training it is.

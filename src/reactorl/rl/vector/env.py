@@ -228,7 +228,7 @@ class VectorEnv(SendRecv, gym.vector.VectorEnv[Any, Any, Any]):
         Raises:
             EnvError: One failed, and restarts are off. The others have stepped; their
                 results are lost.
-            BusyError: Another thread uses the vector.
+            BusyError: Another thread uses the vector environment.
         """
         if self.closed:
             self._check_open()
@@ -292,13 +292,13 @@ class VectorEnv(SendRecv, gym.vector.VectorEnv[Any, Any, Any]):
         """Close the environments; a second call does nothing.
 
         Raises:
-            BusyError: Another thread uses the vector. It stays open.
+            BusyError: Another thread uses the vector environment. It stays open.
         """
         super().close(**kwargs)
 
     def close_extras(self, **kwargs: Any) -> None:  # noqa: ANN401
         """Close the environments; called once by ``close``."""
-        self.closed = True  # also if a close fails
+        self.closed = True  # even if a close fails
         self._closing()
 
     @property

@@ -132,9 +132,9 @@ class SendRecv:
         """The log of received batches, which can be saved and replayed.
 
         Raises:
-            AttributeError: The vector has no ``batch_size``.
+            AttributeError: The vector environment has no ``batch_size``.
         """
         if self._async is None:
-            msg = "batches must be read from a vector with batch_size"
+            msg = "batches must be read from a vector environment with batch_size"
             raise AttributeError(msg)
         return self._async.batches
