@@ -8,10 +8,11 @@ namespace reactorl {
 
 auto MeasuredSharing::Arm::usual() const -> Time {
   if (count == 0) return 0;
-  std::array<Time, kKept> sorted = last;
-  const std::size_t size = std::min<std::size_t>(count, kKept);
-  std::sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(size));
-  return sorted[(size - 1) / 2];
+  std::array<Time, kKept> kept = last;
+  const auto size = static_cast<std::ptrdiff_t>(std::min<std::size_t>(count, kKept));
+  const auto median = kept.begin() + (size - 1) / 2;
+  std::nth_element(kept.begin(), median, kept.begin() + size);
+  return *median;
 }
 
 MeasuredSharing::MeasuredSharing(const Plan& plan, TimeSource now)

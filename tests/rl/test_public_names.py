@@ -103,10 +103,13 @@ def test_public_names_are_exactly_these() -> None:
     assert sorted(reactorl.rl.__all__) == sorted(PUBLIC)
 
 
-def test_every_public_name_loads_and_shows_the_public_path() -> None:
-    for name in reactorl.rl.__all__:
-        assert getattr(reactorl.rl, name).__module__ == "reactorl.rl", name
-        assert name in dir(reactorl.rl)
+@pytest.mark.parametrize("name", PUBLIC)
+def test_public_name_loads_and_shows_the_public_path(name: str) -> None:
+    if name == "SB3VecEnv":
+        pytest.importorskip("stable_baselines3")
+
+    assert getattr(reactorl.rl, name).__module__ == "reactorl.rl"
+    assert name in dir(reactorl.rl)
 
 
 def test_unknown_name_raises_attribute_error() -> None:

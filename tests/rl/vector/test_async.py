@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import threading
 import time
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
@@ -303,3 +304,22 @@ def test_no_thread_is_left_over() -> None:
     envs.close()
     envs.close()
     assert threading.active_count() == before
+
+
+@pytest.mark.parametrize("placement", ["thread", "process"])
+@pytest.mark.parametrize("batch_size", [None, 2])
+def test_rewards_are_zero_after_a_reset_between_episodes(
+    placement: Any, batch_size: int | None
+) -> None:
+    envs = VectorEnv(
+        "CartPole-v1", 2, workers=2, placement=placement, batch_size=batch_size
+    )
+    with closing(envs):
+        envs.async_reset(seed=1)
+        envs.recv()
+        envs.send(np.array([0, 1]))
+        assert (envs.recv()[1] == 1.0).all()
+
+        envs.async_reset()
+
+        assert (envs.recv()[1] == 0.0).all()

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from contextlib import closing, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -122,6 +123,7 @@ def test_closing_between_steps_of_another_thread_succeeds_or_raises(
                 continue
             except BaseException as error:
                 ended.append(error)
+            time.sleep(0.001)  # close() must find the vector idle at some time
 
     thread = threading.Thread(target=use)
     thread.start()

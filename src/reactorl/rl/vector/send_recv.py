@@ -57,6 +57,7 @@ class SendRecv:
             self._remember(command)
         else:
             self._async.send((index, command) for index in range(self.num_envs))
+            self._arrays.rewards[:] = 0.0  # all are resetting, which gives no reward
 
     @exclusive
     def send(self, actions: Any, env_id: Any = None) -> None:  # noqa: ANN401
