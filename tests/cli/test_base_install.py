@@ -11,8 +11,11 @@ from pathlib import Path
 import pytest
 
 import reactorl
+import reactorl._core
 
 SOURCE = str(Path(reactorl.__file__).parents[1])
+# An editable installation has the extension elsewhere than the source.
+EXTENSION = str(Path(reactorl._core.__file__).parent)
 PROGRAM = """\
 target Python {timeout: 2 ms, fast: true}
 
@@ -27,6 +30,7 @@ def run(line: str, here: Path) -> subprocess.CompletedProcess[str]:
     """Run a command in a Python that finds no installed packages."""
     code = (
         f"import sys; sys.path.insert(0, {SOURCE!r})\n"
+        f"import reactorl; reactorl.__path__.append({EXTENSION!r})\n"
         "from reactorl.cli.main import entry\n"
         f"sys.argv = ['reactorl', *{line.split()!r}]\n"
         "entry()"
