@@ -33,7 +33,7 @@ PROGRAMS = [
 ]
 FILES = [
     PACKAGE / "source.py",
-    *(PACKAGE / "link" / f"{name}.py" for name in ("files", "properties", "resolve")),
+    *(PACKAGE / "link" / f"{name}.py" for name in ("imports", "properties", "resolve")),
     *sorted((PACKAGE / "link" / "rules").glob("*.py")),
 ]
 FOUND_ELSEWHERE = {
