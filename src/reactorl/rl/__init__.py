@@ -25,7 +25,13 @@ if TYPE_CHECKING:
         write_checkpoint,
     )
     from reactorl.rl.envs.errors import EnvError, SharedStateError
-    from reactorl.rl.flow.algorithm import Algorithm, FlowError, Spaces
+    from reactorl.rl.flow.algorithm import (
+        ActInput,
+        ActOutput,
+        Algorithm,
+        FlowError,
+        Spaces,
+    )
     from reactorl.rl.flow.evaluation import Evaluated
     from reactorl.rl.flow.flow import Flow, FlowRun
     from reactorl.rl.flow.learner import Learner
@@ -56,6 +62,8 @@ __all__ = [
     "IMPALA",
     "IPPO",
     "PPO",
+    "ActInput",
+    "ActOutput",
     "Algorithm",
     "AtariPreprocessing",
     "BatchLog",
@@ -120,7 +128,7 @@ _MODULES: Final = {
     "algorithms.torch": ["TorchAlgorithm"],
     "checkpoint.file": ["CheckpointError", "read_checkpoint", "write_checkpoint"],
     "envs.errors": ["EnvError", "SharedStateError"],
-    "flow.algorithm": ["Algorithm", "FlowError", "Spaces"],
+    "flow.algorithm": ["ActInput", "ActOutput", "Algorithm", "FlowError", "Spaces"],
     "flow.evaluation": ["Evaluated"],
     "flow.flow": ["Flow", "FlowRun"],
     "flow.learner": ["Learner"],
