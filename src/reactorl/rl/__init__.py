@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from reactorl.rl.algorithms.dqn import DQN
     from reactorl.rl.algorithms.impala import IMPALA
     from reactorl.rl.algorithms.ippo import IPPO
-    from reactorl.rl.algorithms.mlp import apply_mlp, make_mlp
+    from reactorl.rl.algorithms.networks.mlp import apply_mlp, make_mlp
     from reactorl.rl.algorithms.ppo import PPO
     from reactorl.rl.algorithms.q_learning import QLearning
     from reactorl.rl.algorithms.registry import algorithm_names
@@ -121,7 +121,7 @@ _MODULES: Final = {
     "algorithms.dqn": ["DQN"],
     "algorithms.impala": ["IMPALA"],
     "algorithms.ippo": ["IPPO"],
-    "algorithms.mlp": ["apply_mlp", "make_mlp"],
+    "algorithms.networks.mlp": ["apply_mlp", "make_mlp"],
     "algorithms.ppo": ["PPO"],
     "algorithms.q_learning": ["QLearning"],
     "algorithms.registry": ["algorithm_names"],
