@@ -6,24 +6,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from reactorl.rl.flow.replay import RingBuffer, sample_by_priority, sample_uniform
+from reactorl.rl.flow.replay import sample_by_priority, sample_uniform
 from tests.rl.contract.tasks import DQN_TASK
 from tests.rl.trained import tuned
 
 
 def random() -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(1))
-
-
-def test_new_rows_replace_the_oldest() -> None:
-    ring = RingBuffer(3)
-
-    assert ring.add({"x": np.array([1, 2])}).tolist() == [0, 1]
-    assert ring.add({"x": np.array([3, 4])}).tolist() == [2, 0]
-    assert ring.columns["x"].tolist() == [4, 2, 3]
-    assert (ring.size, ring.next) == (3, 1)
-    assert sorted(ring.add({"x": np.arange(5, 10)}).tolist()) == [0, 1, 2]
-    assert sorted(ring.columns["x"].tolist()) == [7, 8, 9]
 
 
 def test_uniform_sampling_draws_every_row() -> None:
