@@ -15,6 +15,8 @@ import reactorl.rl
 
 ROOT = Path(__file__).parents[2]
 PUBLIC = [
+    "ActInput",
+    "ActOutput",
     "Algorithm",
     "AtariPreprocessing",
     "BatchLog",
@@ -46,9 +48,11 @@ PUBLIC = [
     "Rollout",
     "RunDirectory",
     "RunError",
+    "SAC",
     "SB3VecEnv",
     "SharedStateError",
     "Spaces",
+    "TD3",
     "Task",
     "TorchAlgorithm",
     "Trainer",

@@ -19,8 +19,8 @@ from reactorl.rl.algorithms.bounded_actions import (
     to_actions,
     to_choices,
 )
-from reactorl.rl.algorithms.mlp import apply_mlp, make_mlp
-from reactorl.rl.flow.algorithm import Algorithm, require
+from reactorl.rl.algorithms.networks.mlp import apply_mlp, make_mlp
+from reactorl.rl.flow.algorithm import ActOutput, Algorithm, require
 from reactorl.rl.flow.encoding import Encoder
 from reactorl.rl.flow.replay import ReplayConfig
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from reactorl.rl.checkpoint.registry import Data
     from reactorl.rl.flow.algorithm import (
+        ActInput,
         Array,
         Batch,
         Metrics,
@@ -67,6 +68,8 @@ class OffPolicyActorCritic(Algorithm):
     train_frequency: float = 1.0
     """Environment steps, of all environments together, for which there are
     gradient_steps updates."""
+    n_step: int = 1
+    """Rewards that are summed, with discounts, before critics bootstrap."""
     gradient_steps: int = 1
     """Updates per train_frequency environment steps. An iteration has num_envs *
     num_steps * gradient_steps / train_frequency updates, rounded to the nearest
@@ -83,6 +86,7 @@ class OffPolicyActorCritic(Algorithm):
         require(self.batch_size >= 1, self, "batch_size", "at least 1")
         require(self.train_frequency > 0, self, "train_frequency", "above 0")
         require(self.gradient_steps >= 1, self, "gradient_steps", "at least 1")
+        require(self.n_step >= 1, self, "n_step", "at least 1")
 
     def check_spaces(self, spaces_: Spaces) -> None:
         """Check that actions are floats between finite bounds."""
@@ -103,6 +107,8 @@ class OffPolicyActorCritic(Algorithm):
             batch_size=self.batch_size,
             updates=self.updates_per_iteration,
             starts_at=self.learning_starts,
+            n_step=self.n_step,
+            gamma=self.gamma if self.n_step > 1 else 1.0,
         )
 
     # -- networks ---------------------------------------------------------------------
@@ -127,21 +133,21 @@ class OffPolicyActorCritic(Algorithm):
     # -- acting -----------------------------------------------------------------------
 
     def act(
-        self, weights: Weights, observations: Array, random: Random, progress: float
-    ) -> tuple[Array, Batch]:
+        self, weights: Weights, inputs: ActInput, random: Random, progress: float
+    ) -> ActOutput:
         """Return actions with exploration; before ``learning_starts`` uniform ones."""
-        limits = weights["limits"]
+        limits, observations = weights["limits"], inputs.observations
         if self._steps_at(progress) < self.learning_starts:
             shape = (len(observations), limits["low"].size)
             choices = random.random(shape, np.float32) * 2 - 1
         else:
             choices = self._explore(weights["actor"], rows(observations, np), random)
-        return to_actions(choices, limits), {}
+        return ActOutput(to_actions(choices, limits))
 
-    def act_greedy(self, weights: Weights, observations: Array) -> Array:
+    def act_greedy(self, weights: Weights, inputs: ActInput) -> ActOutput:
         """Return the actor's actions without exploration."""
-        choices = self._greedy(weights["actor"], rows(observations, np))
-        return to_actions(choices, weights["limits"])
+        choices = self._greedy(weights["actor"], rows(inputs.observations, np))
+        return ActOutput(to_actions(choices, weights["limits"]))
 
     def _steps_at(self, progress: float) -> int:
         """Return the environment steps before an iteration, from its progress."""
@@ -169,13 +175,14 @@ class OffPolicyActorCritic(Algorithm):
     def _columns(self, batch: Batch) -> dict[str, Array]:
         """Return what an update needs of a batch."""
         non_terminal = 1.0 - batch["terminations"].astype(np.float32)
+        discounts = batch.get("discounts", np.float32(self.gamma))
         return {
             "observations": batch["observations"],
             "actions": batch["actions"].astype(np.float32),
             "rewards": batch["rewards"].astype(np.float32),
             "next_observations": batch["next_observations"],
             # Bootstrap through truncation, not through termination.
-            "discounts": np.float32(self.gamma) * non_terminal,
+            "discounts": discounts.astype(np.float32) * non_terminal,
         }
 
     @cached_property

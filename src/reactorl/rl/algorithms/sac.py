@@ -16,7 +16,7 @@ import numpy as np
 
 from reactorl.rl._public import public
 from reactorl.rl.algorithms._jax import jax, jnp, optax
-from reactorl.rl.algorithms.mlp import apply_mlp
+from reactorl.rl.algorithms.networks.mlp import apply_mlp
 from reactorl.rl.algorithms.off_policy import (
     OffPolicyActorCritic,
     key_of,
