@@ -218,7 +218,8 @@ class OffPolicyActorCritic(Algorithm):
             mean = (jnp.mean(values[0]) + jnp.mean(values[1])) / 2
             return found, {"qf_loss": found / 2, "qf_values": mean}
 
-        return jax.grad(loss, has_aux=True)(critics)
+        found: tuple[Any, Any] = jax.grad(loss, has_aux=True)(critics)
+        return found
 
     def _towards(self, online: Any, target: Any) -> Any:  # noqa: ANN401
         """Return target networks, moved by ``tau`` towards the online networks."""

@@ -7,10 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from gymnasium.vector.utils import create_empty_array
 
 from reactorl import Input, MultiInput, Output, Reactor, param, reaction, startup
+from reactorl._util.machine import memory_gib
 from reactorl.rl._public import public
 from reactorl.rl.checkpoint.registry import random_state, set_random_state
+from reactorl.rl.flow.algorithm import FlowError
+from reactorl.rl.flow.encoding import Encoder
 from reactorl.rl.flow.trajectory import Trajectory, concatenate
 from reactorl.rl.flow.transition_store import TransitionStore
 
@@ -18,8 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reactorl.rl.checkpoint.registry import Data, StateRegistry
-    from reactorl.rl.flow.algorithm import Random
+    from reactorl.rl.flow.algorithm import Random, Spaces
     from reactorl.rl.flow.trajectory import Array
+
+_OTHER_BYTES = 26
+"""Of a transition: reward, termination, truncation, link and priority."""
 
 
 @public
@@ -74,6 +81,32 @@ def sample_by_priority(
     probability = scaled[chosen] / cumulative[-1]
     importance = (size * probability) ** -beta
     return chosen, importance / importance.max()
+
+
+def check_memory(capacity: int, spaces: Spaces) -> None:
+    """Check that so many transitions fit into the machine's memory.
+
+    Arrays take memory only when they are written, so a buffer that is too large would
+    end the process hours later.
+
+    Raises:
+        FlowError: They do not fit.
+    """
+    memory = memory_gib()
+    if memory is None:
+        return
+    encoder = Encoder(spaces.observation)
+    observation = encoder.batch(create_empty_array(spaces.observation, 1))
+    action = np.asarray(create_empty_array(spaces.action, 1))
+    row = int(observation.nbytes + action.nbytes) + _OTHER_BYTES
+    fits = int(memory * 2**30) // row
+    if capacity > fits:
+        msg = (
+            f"replay capacity must be at most {fits:,} transitions of {row:,} bytes in "
+            f"{memory:.1f} GiB of memory, got {capacity:,}"
+        )
+        remedy = f"Reduce buffer_size: this takes {capacity * row / 2**30:.1f} GiB."
+        raise FlowError(msg, remedy)
 
 
 @public
