@@ -191,15 +191,18 @@ PIP_INSTALL = .venv/$*/bin/python -m pip install -qq --disable-pip-version-check
 	"$$python" -m venv --clear $(@D)
 	@touch $@
 
+# Without a wheel, these would be built from source, and need swig or SDL.
+WHEELS_ONLY = --only-binary box2d,box2d-py,mujoco,mujoco-core,pygame-ce
+
 # Dependency groups need pip 25.1.
 $(PACKAGE_VENVS:%=.venv/%/.deps): .venv/%/.deps: pyproject.toml .venv/%/.python
 	$(PIP_INSTALL) --upgrade pip
-	$(PIP_INSTALL) --group build --group test
+	$(PIP_INSTALL) $(WHEELS_ONLY) --group build --group test
 	@touch $@
 
 .venv/lint/.deps: .venv/%/.deps: pyproject.toml .venv/%/.python
 	$(PIP_INSTALL) --upgrade pip
-	$(PIP_INSTALL) --group lint
+	$(PIP_INSTALL) $(WHEELS_ONLY) --group lint
 	@touch $@
 
 .venv/docs/.deps: .venv/%/.deps: pyproject.toml .venv/%/.python

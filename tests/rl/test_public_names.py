@@ -15,6 +15,8 @@ import reactorl.rl
 
 ROOT = Path(__file__).parents[2]
 PUBLIC = [
+    "ActInput",
+    "ActOutput",
     "Algorithm",
     "AtariPreprocessing",
     "BatchLog",
