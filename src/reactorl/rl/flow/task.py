@@ -82,6 +82,10 @@ class Task(TaskOptions, ABC):
 
     env: Any = field(kw_only=False, repr=False)  # a function's repr has its address
     algorithm: Algorithm = field(kw_only=False)
+    # Not compared: where settings come from does not change what is computed.
+    preset: str = field(default="", repr=False, compare=False)
+    """Name of the preset that settings were taken from, for the configuration of the
+    run; empty: none. See ``preset``."""
 
     options_type = TaskOptions
     """Which fields are flags of ``reactorl train``."""
