@@ -153,7 +153,7 @@ def test_clipped_rewards_are_in_trajectories_and_not_in_returns() -> None:
     assert set(plain["rewards"].ravel()) == {5.0}
 
 
-def test_a_lost_life_is_a_termination_in_trajectories_and_the_game_goes_on() -> None:
+def test_a_lost_life_is_a_termination_in_trajectories_and_the_game_continues() -> None:
     batch, episodes = watched(life_loss=True)
     ends = [False, False, True] * 4
     assert batch["terminations"][:, 0].tolist() == ends

@@ -152,7 +152,7 @@ class RolloutEnvs(ShardEnvs):
     ) -> None:
         super().__init__(factory, spaces, count, algorithm, AutoresetMode.SAME_STEP)
         self.lives_lost: list[int] = []
-        """Indices of environments that lost a life in the last step and go on."""
+        """Indices of environments that lost a life in the last step and continue."""
 
     def step(self, output: ActOutput, tag: str) -> list[Ended]:
         """Step all sub-environments.

@@ -13,7 +13,7 @@ from reactorl.rl._public import public
 __all__ = ["LIFE_LOST", "LifeLoss"]
 
 LIFE_LOST: Final = "life_lost"
-"""The key of an info that says that a life was lost and the episode goes on."""
+"""The key of an info that says that a life was lost and the episode continues."""
 
 
 @public
@@ -22,8 +22,8 @@ class LifeLoss(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
 
     Infos of the environment must have the number of ``lives``, as those of Atari games
     have. A step that loses one has ``info["life_lost"]``. Rollouts of a ``Flow`` treat
-    it as a termination: the value of the next state is not bootstrapped. The game goes
-    on, and its return is that of all lives.
+    it as a termination: the value of the next state is not bootstrapped. The game
+    continues, and its return is that of all lives.
 
     Args:
         env: The environment.
