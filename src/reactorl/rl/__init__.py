@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from reactorl.rl.algorithms.ppo import PPO
     from reactorl.rl.algorithms.q_learning import QLearning
     from reactorl.rl.algorithms.registry import algorithm_names
+    from reactorl.rl.algorithms.sac import SAC
+    from reactorl.rl.algorithms.td3 import TD3
     from reactorl.rl.algorithms.torch import TorchAlgorithm
     from reactorl.rl.checkpoint.file import (
         CheckpointError,
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from reactorl.rl.multi_agent.inference import Match, MatchRun
     from reactorl.rl.multi_agent.pettingzoo import ParallelRunner
     from reactorl.rl.multi_agent.vector import ParallelVectorEnv
+    from reactorl.rl.presets.lookup import Preset, list_presets, preset
     from reactorl.rl.runs.callbacks import Callback, EarlyStopping
     from reactorl.rl.runs.compare import compare_runs
     from reactorl.rl.runs.config import task_flags, task_of
@@ -62,6 +65,8 @@ __all__ = [
     "IMPALA",
     "IPPO",
     "PPO",
+    "SAC",
+    "TD3",
     "ActInput",
     "ActOutput",
     "Algorithm",
@@ -85,6 +90,7 @@ __all__ = [
     "MultiAgentIteration",
     "ParallelRunner",
     "ParallelVectorEnv",
+    "Preset",
     "QLearning",
     "Replay",
     "ReplayConfig",
@@ -105,9 +111,11 @@ __all__ = [
     "algorithm_names",
     "apply_mlp",
     "compare_runs",
+    "list_presets",
     "make_mlp",
     "make_vec",
     "plot_runs",
+    "preset",
     "read_checkpoint",
     "register_vector",
     "runs_in",
@@ -125,6 +133,8 @@ _MODULES: Final = {
     "algorithms.ppo": ["PPO"],
     "algorithms.q_learning": ["QLearning"],
     "algorithms.registry": ["algorithm_names"],
+    "algorithms.sac": ["SAC"],
+    "algorithms.td3": ["TD3"],
     "algorithms.torch": ["TorchAlgorithm"],
     "checkpoint.file": ["CheckpointError", "read_checkpoint", "write_checkpoint"],
     "envs.errors": ["EnvError", "SharedStateError"],
@@ -140,6 +150,7 @@ _MODULES: Final = {
     "multi_agent.inference": ["Match", "MatchRun"],
     "multi_agent.pettingzoo": ["ParallelRunner"],
     "multi_agent.vector": ["ParallelVectorEnv"],
+    "presets.lookup": ["Preset", "list_presets", "preset"],
     "runs.callbacks": ["Callback", "EarlyStopping"],
     "runs.compare": ["compare_runs"],
     "runs.config": ["task_flags", "task_of"],

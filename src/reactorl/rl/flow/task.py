@@ -15,7 +15,8 @@ from reactorl.diagram import Graph, graph
 from reactorl.rl._public import public
 from reactorl.rl.envs.placement import PlacementOption  # noqa: TC001 - of a flag
 from reactorl.rl.envs.rules import Restart  # noqa: TC001 - of a flag
-from reactorl.rl.flow.algorithm import FlowError, require
+from reactorl.rl.flow.algorithm import require
+from reactorl.rl.flow.environment import EnvOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -50,7 +51,7 @@ _I = TypeVar("_I", bound=Iteration, covariant=True)
 
 
 @dataclass(frozen=True, kw_only=True)
-class TaskOptions:
+class TaskOptions(EnvOptions):
     """Options of every task; flags of ``reactorl train``."""
 
     seed: int = 1
@@ -81,11 +82,16 @@ class Task(TaskOptions, ABC):
 
     env: Any = field(kw_only=False, repr=False)  # a function's repr has its address
     algorithm: Algorithm = field(kw_only=False)
+    # Not compared: where settings come from does not change what is computed.
+    preset: str = field(default="", repr=False, compare=False)
+    """Name of the preset that settings were taken from, for the configuration of the
+    run; empty: none. See ``preset``."""
 
     options_type = TaskOptions
     """Which fields are flags of ``reactorl train``."""
 
     def __post_init__(self) -> None:
+        self.check_environment()
         require(self.eval_episodes >= 1, self, "eval_episodes", "at least 1")
         require(self.eval_every >= 0, self, "eval_every", "0 or more steps")
 
@@ -93,6 +99,11 @@ class Task(TaskOptions, ABC):
     def name(self) -> str:
         """Name of the algorithm."""
         return self.algorithm.name
+
+    @property
+    def preprocessing_steps(self) -> tuple[str, ...]:
+        """What happens between the environment and the agent, in words, in order."""
+        return ()
 
     @property
     def iterations(self) -> int:
@@ -182,9 +193,3 @@ class Task(TaskOptions, ABC):
             for _ in run.iterations():
                 pass
             return run.weights
-
-
-def unknown_environment(env: object, reason: object) -> FlowError:
-    """Return the error for an environment that is not registered."""
-    msg = f"environment {env!r} could not be found: {str(reason).rstrip('.')}"
-    return FlowError(msg, "`gymnasium.pprint_registry()` lists registered ones.")
