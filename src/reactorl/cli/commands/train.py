@@ -50,8 +50,9 @@ NEEDED = (
 )  # fmt: skip
 GROUPS = {
     "environment": (
-        "env_id", "num_envs", "norm_obs", "reward_scale", "placement", "env_timeout",
-        "env_restart",
+        "env_id", "env_kwargs", "wrappers", "time_limit", "frame_stack",
+        "preprocessing", "life_loss", "clip_rewards", "num_envs", "norm_obs",
+        "reward_scale", "placement", "env_timeout", "env_restart",
     ),
     "training": ("total_timesteps", "seed", "num_steps", "rollouts", "lag"),
     "optimization": (
