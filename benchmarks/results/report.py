@@ -255,10 +255,10 @@ def draw_curves(store: Store, docs: Path) -> None:
     found = sorted((store.directory / "curves").glob("*/metrics.csv"))
     if not found:
         return
-    from reactorl.rl.runs.plot import draw, read_curve
+    from reactorl.rl import RunDirectory, plot_runs
 
     (docs / "results").mkdir(exist_ok=True)
     for metrics in found:
         name = metrics.parent.name
-        target = docs / "results" / f"{name}.svg"
-        draw([read_curve(name, metrics)], name.replace("--", ", "), [target])
+        run = RunDirectory.open(metrics.parent)
+        plot_runs([run], docs / "results" / f"{name}.svg")

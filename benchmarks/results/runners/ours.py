@@ -14,16 +14,16 @@ def run(request: dict[str, Any], referee: Referee) -> dict[str, Any]:
     """Train until the referee ends it."""
     from dataclasses import fields, replace
 
-    from reactorl.rl.algorithms.registry import algorithm_class
-    from reactorl.rl.presets.lookup import find_preset
+    from reactorl.rl import FlowError, preset, task_flags
 
     wanted, name = request["task"], request["algorithm"]
-    found = find_preset(name, wanted["env_id"])
     changes: dict[str, Any] = {"seed": request["seed"], "eval_every": 0}
-    if found is None:
-        task = algorithm_class(name)().task(wanted["env_id"], **changes)
-    else:
-        task = found.task(**changes)
+    task: Any
+    try:
+        task = preset(name, wanted["env_id"]).task(**changes)
+    except FlowError:  # an environment for which the defaults were tuned
+        _, _, algorithm = task_flags(name)
+        task = algorithm.task(wanted["env_id"], **changes)
     if wanted["total"]:  # a smoke test
         known = {field.name for field in fields(task.algorithm)}
         short = {"total_timesteps": wanted["total"], "learning_starts": 256}
