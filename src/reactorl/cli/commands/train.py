@@ -63,7 +63,7 @@ GROUPS = {
     "network": ("hidden",),
     "exploration": ("start_e", "end_e", "exploration_fraction"),
     "replay buffer": ("buffer_size", "batch_size", "priority"),
-    "evaluation": ("eval_every", "eval_episodes", "final_episodes"),
+    "evaluation": ("eval_every", "eval_episodes", "eval_max_steps", "final_episodes"),
     "run": (
         "workers", "runs_dir", "resume", "preset", "checkpoint_every", "trace",
         "timing", "dashboard", "progress",
