@@ -398,8 +398,8 @@ def test_wrong_flags_exit_with_2(
     assert main(["train", "nonsense"]) == 2
     said = capsys.readouterr().err
     assert (
-        "algorithm must be one of dqn, impala, ippo, ppo, q-learning, got 'nonsense'"
-        in said
+        "algorithm must be one of dqn, impala, ippo, ppo, q-learning, sac, td3, "
+        "got 'nonsense'" in said
     )
     assert list(tmp_path.iterdir()) == []
 

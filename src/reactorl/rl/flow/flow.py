@@ -36,6 +36,7 @@ from reactorl.rl.flow.environment import (
 from reactorl.rl.flow.evaluation import play
 from reactorl.rl.flow.parameter_server import SplitsUpdate
 from reactorl.rl.flow.program import PERIOD, TrainingLoop, in_flight
+from reactorl.rl.flow.replay import check_memory
 from reactorl.rl.flow.run import DrivenRun, RunOptions
 from reactorl.rl.flow.shard_envs import EvaluationEnvs
 from reactorl.rl.flow.task import Iteration, Task, TaskOptions
@@ -228,6 +229,10 @@ class Flow(FlowOptions, Task):
     def check(self) -> None:
         """Check that the algorithm can handle the environment's spaces."""
         _ = self.shards, self.spaces
+        replay = self.algorithm.replay
+        if replay is not None:
+            steps = self.algorithm.iterations * self.algorithm.steps_per_iteration
+            check_memory(min(replay.capacity, steps), self.spaces)
 
     # -- the program ------------------------------------------------------------------
 
