@@ -50,6 +50,7 @@ PUBLIC = [
     "SharedStateError",
     "Spaces",
     "Task",
+    "ThreadSafetyError",
     "TorchAlgorithm",
     "Trainer",
     "TrainerOptions",

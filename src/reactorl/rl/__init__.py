@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         read_checkpoint,
         write_checkpoint,
     )
-    from reactorl.rl.envs.errors import EnvError, SharedStateError
+    from reactorl.rl.envs.errors import EnvError, SharedStateError, ThreadSafetyError
     from reactorl.rl.flow.algorithm import Algorithm, FlowError, Spaces
     from reactorl.rl.flow.evaluation import Evaluated
     from reactorl.rl.flow.flow import Flow, FlowRun
@@ -87,6 +87,7 @@ __all__ = [
     "SharedStateError",
     "Spaces",
     "Task",
+    "ThreadSafetyError",
     "TorchAlgorithm",
     "Trainer",
     "TrainerOptions",
@@ -119,7 +120,7 @@ _MODULES: Final = {
     "algorithms.registry": ["algorithm_names"],
     "algorithms.torch": ["TorchAlgorithm"],
     "checkpoint.file": ["CheckpointError", "read_checkpoint", "write_checkpoint"],
-    "envs.errors": ["EnvError", "SharedStateError"],
+    "envs.errors": ["EnvError", "SharedStateError", "ThreadSafetyError"],
     "flow.algorithm": ["Algorithm", "FlowError", "Spaces"],
     "flow.evaluation": ["Evaluated"],
     "flow.flow": ["Flow", "FlowRun"],
