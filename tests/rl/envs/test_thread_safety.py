@@ -338,7 +338,9 @@ def test_one_worker_needs_no_probe(monkeypatch: pytest.MonkeyPatch) -> None:
     assert choose_placement("process", makers, 2) == ("process", 2)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        VectorEnv("CarRacing-v3", 1, placement="thread").close()
+        racing = [_recipe("CarRacing-v3")]
+        assert choose_placement("thread", racing, 2) == ("thread", 2)
+        assert choose_placement("thread", racing * 3, 1) == ("thread", 1)
 
 
 def test_threads_for_an_unsafe_environment_warn(

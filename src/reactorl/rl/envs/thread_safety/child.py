@@ -40,6 +40,8 @@ ROUNDS: Final = 2
 """Rounds of each thread at least, if there is time."""
 CHANCES: Final = 2_000
 """Interruptions of running threads after which no race is expected any more."""
+PAUSES: Final = 300
+"""Pauses after which that holds without a GIL."""
 MAX_CPU_SECONDS: Final = 2.0
 """Processor time of the concurrent rounds after which one round is enough."""
 SWITCH_SECONDS: Final = 1e-5
@@ -164,7 +166,10 @@ class Contest:
         rounds = min(self._rounds)
         if time.process_time() > self._end:
             return rounds > 0
-        return rounds >= ROUNDS and self._preemption.chances >= CHANCES
+        enough = self._preemption.chances >= CHANCES
+        if not self._gil:  # nearly every interruption is a pause
+            enough = self._preemption.pauses >= PAUSES
+        return rounds >= ROUNDS and enough
 
 
 def probe(makers: Sequence[Callable[[], Any]]) -> dict[str, Any]:
