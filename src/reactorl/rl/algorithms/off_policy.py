@@ -79,7 +79,7 @@ class OffPolicyActorCritic(Algorithm):
     or the uniform action before learning_starts, instead of drawing another: it lasts
     for 1 / (1 - noise_persistence) steps on average. Above 0, exploration goes further,
     for environments in which it takes many steps in one direction to get anywhere."""
-    hidden: tuple[int, ...] = (256, 256)
+    hidden: tuple[int, ...] = (64, 64)
     """Sizes of the hidden layers, of the actor and of each critic."""
 
     default_env = "Pendulum-v1"

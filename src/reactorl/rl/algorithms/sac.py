@@ -57,7 +57,7 @@ class SACState(NamedTuple):
 class SAC(OffPolicyActorCritic):
     """SAC: soft actor-critic, for continuous actions."""
 
-    policy_lr: float = 3e-4
+    policy_lr: float = 1e-3
     """Learning rate of Adam for the actor."""
     q_lr: float = 1e-3
     """Learning rate of Adam for the critics and for alpha."""
