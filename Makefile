@@ -111,7 +111,7 @@ grammar: .venv/gil/.deps ## Generate the LALR tables of the LF grammar
 
 FT_BENCH := $(if $(PGO),ft-pgo,ft)
 
-.PHONY: train bench bench-runtime bench-lf bench-vector bench-training bench-atari
+.PHONY: train bench bench-runtime bench-lf bench-vector bench-training bench-atari bench-results
 train: .venv/gil/.built ## Train DQN on CartPole-v1, and print where the results are
 	.venv/gil/bin/python -m reactorl train dqn --env-id CartPole-v1 --num-envs 16 \
 	  --seed 1 --workers 2 $(ARGS)
@@ -140,6 +140,11 @@ bench-atari: $(BENCH_READY) $(ATARI_READY) ## Measure the parts of a step of Ata
 
 bench-training: $(BENCH_READY) ## Compare training with an ordinary loop, and its variants
 	$(BENCH) --suite training $(BENCH_HERE)
+
+# Other libraries get environments of their own, with pinned versions.
+bench-results: .venv/gil/.built .venv/ft/.built ## Train to thresholds beside other libraries (--smoke, --docs)
+	.venv/gil/bin/python -m benchmarks.results --gil .venv/gil/bin/python \
+	  --ft .venv/ft/bin/python $(ARGS)
 
 .PHONY: atari-ft atari-gil
 atari-ft: .venv/$(FT_BENCH)/.atari ## Install Atari for free-threaded CPython
@@ -191,15 +196,18 @@ PIP_INSTALL = .venv/$*/bin/python -m pip install -qq --disable-pip-version-check
 	"$$python" -m venv --clear $(@D)
 	@touch $@
 
+# Without a wheel, these would be built from source, and need swig or SDL.
+WHEELS_ONLY = --only-binary box2d,box2d-py,mujoco,mujoco-core,pygame-ce
+
 # Dependency groups need pip 25.1.
 $(PACKAGE_VENVS:%=.venv/%/.deps): .venv/%/.deps: pyproject.toml .venv/%/.python
 	$(PIP_INSTALL) --upgrade pip
-	$(PIP_INSTALL) --group build --group test
+	$(PIP_INSTALL) $(WHEELS_ONLY) --group build --group test
 	@touch $@
 
 .venv/lint/.deps: .venv/%/.deps: pyproject.toml .venv/%/.python
 	$(PIP_INSTALL) --upgrade pip
-	$(PIP_INSTALL) --group lint
+	$(PIP_INSTALL) $(WHEELS_ONLY) --group lint
 	@touch $@
 
 .venv/docs/.deps: .venv/%/.deps: pyproject.toml .venv/%/.python

@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from reactorl.rl.algorithms.dqn import DQN
     from reactorl.rl.algorithms.impala import IMPALA
     from reactorl.rl.algorithms.ippo import IPPO
-    from reactorl.rl.algorithms.mlp import apply_mlp, make_mlp
+    from reactorl.rl.algorithms.networks.mlp import apply_mlp, make_mlp
     from reactorl.rl.algorithms.ppo import PPO
     from reactorl.rl.algorithms.q_learning import QLearning
     from reactorl.rl.algorithms.registry import algorithm_names
+    from reactorl.rl.algorithms.sac import SAC
+    from reactorl.rl.algorithms.td3 import TD3
     from reactorl.rl.algorithms.torch import TorchAlgorithm
     from reactorl.rl.checkpoint.file import (
         CheckpointError,
@@ -25,8 +27,14 @@ if TYPE_CHECKING:
         write_checkpoint,
     )
     from reactorl.rl.envs.errors import EnvError, SharedStateError, ThreadSafetyError
-    from reactorl.rl.flow.algorithm import Algorithm, FlowError, Spaces
-    from reactorl.rl.flow.evaluation import Evaluated
+    from reactorl.rl.flow.algorithm import (
+        ActInput,
+        ActOutput,
+        Algorithm,
+        FlowError,
+        Spaces,
+    )
+    from reactorl.rl.flow.evaluation import Evaluated, PlayProgress
     from reactorl.rl.flow.flow import Flow, FlowRun
     from reactorl.rl.flow.learner import Learner
     from reactorl.rl.flow.multi_agent import MultiAgentFlow, MultiAgentIteration
@@ -37,6 +45,7 @@ if TYPE_CHECKING:
     from reactorl.rl.multi_agent.inference import Match, MatchRun
     from reactorl.rl.multi_agent.pettingzoo import ParallelRunner
     from reactorl.rl.multi_agent.vector import ParallelVectorEnv
+    from reactorl.rl.presets.lookup import Preset, list_presets, preset
     from reactorl.rl.runs.callbacks import Callback, EarlyStopping
     from reactorl.rl.runs.compare import compare_runs
     from reactorl.rl.runs.config import task_flags, task_of
@@ -56,6 +65,10 @@ __all__ = [
     "IMPALA",
     "IPPO",
     "PPO",
+    "SAC",
+    "TD3",
+    "ActInput",
+    "ActOutput",
     "Algorithm",
     "AtariPreprocessing",
     "BatchLog",
@@ -77,6 +90,8 @@ __all__ = [
     "MultiAgentIteration",
     "ParallelRunner",
     "ParallelVectorEnv",
+    "PlayProgress",
+    "Preset",
     "QLearning",
     "Replay",
     "ReplayConfig",
@@ -98,9 +113,11 @@ __all__ = [
     "algorithm_names",
     "apply_mlp",
     "compare_runs",
+    "list_presets",
     "make_mlp",
     "make_vec",
     "plot_runs",
+    "preset",
     "read_checkpoint",
     "register_vector",
     "runs_in",
@@ -114,15 +131,17 @@ _MODULES: Final = {
     "algorithms.dqn": ["DQN"],
     "algorithms.impala": ["IMPALA"],
     "algorithms.ippo": ["IPPO"],
-    "algorithms.mlp": ["apply_mlp", "make_mlp"],
+    "algorithms.networks.mlp": ["apply_mlp", "make_mlp"],
     "algorithms.ppo": ["PPO"],
     "algorithms.q_learning": ["QLearning"],
     "algorithms.registry": ["algorithm_names"],
+    "algorithms.sac": ["SAC"],
+    "algorithms.td3": ["TD3"],
     "algorithms.torch": ["TorchAlgorithm"],
     "checkpoint.file": ["CheckpointError", "read_checkpoint", "write_checkpoint"],
     "envs.errors": ["EnvError", "SharedStateError", "ThreadSafetyError"],
-    "flow.algorithm": ["Algorithm", "FlowError", "Spaces"],
-    "flow.evaluation": ["Evaluated"],
+    "flow.algorithm": ["ActInput", "ActOutput", "Algorithm", "FlowError", "Spaces"],
+    "flow.evaluation": ["Evaluated", "PlayProgress"],
     "flow.flow": ["Flow", "FlowRun"],
     "flow.learner": ["Learner"],
     "flow.multi_agent": ["MultiAgentFlow", "MultiAgentIteration"],
@@ -133,6 +152,7 @@ _MODULES: Final = {
     "multi_agent.inference": ["Match", "MatchRun"],
     "multi_agent.pettingzoo": ["ParallelRunner"],
     "multi_agent.vector": ["ParallelVectorEnv"],
+    "presets.lookup": ["Preset", "list_presets", "preset"],
     "runs.callbacks": ["Callback", "EarlyStopping"],
     "runs.compare": ["compare_runs"],
     "runs.config": ["task_flags", "task_of"],

@@ -23,7 +23,16 @@ import pytest
 
 from reactorl.cli.main import main
 from reactorl.cli.support import errors
-from reactorl.rl import DQN, FlowRun, RunDirectory, read_checkpoint
+from reactorl.rl import (
+    DQN,
+    Episode,
+    Evaluated,
+    FlowRun,
+    Iteration,
+    PlayProgress,
+    RunDirectory,
+    read_checkpoint,
+)
 from reactorl.rl.runs import progress, session
 from reactorl.rl.runs.metrics import read_metrics
 from reactorl.rl.runs.plot import read_curve
@@ -262,6 +271,66 @@ def test_two_processes_do_not_train_in_one_run(
     assert "another process is training in this run" in capsys.readouterr().err
 
 
+# -- options of the environment -------------------------------------------------------
+
+
+def test_options_of_the_environment_are_used_saved_and_resumed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    flags = [
+        "--env-kwargs",
+        "sutton_barto_reward=True",
+        "--time-limit=6",
+        "--wrapper=gymnasium.wrappers:TimeAwareObservation",
+        "--wrapper=gymnasium.wrappers:ClipReward(-0.5, 0.25)",
+        "--frame-stack=2",
+    ]
+    assert train(tmp_path / "whole", *flags) == 0
+    steps = (
+        "time limit 6, wrapper gymnasium.wrappers:TimeAwareObservation, wrapper "
+        "gymnasium.wrappers:ClipReward(-0.5, 0.25), frame stack 2"
+    )
+    assert f"preprocessing: {steps}\n" in capsys.readouterr().err
+    run = only(tmp_path / "whole")
+    config = json.loads((run / "config.json").read_text())
+    settings = config["settings"]
+    assert settings["env_kwargs"] == ["sutton_barto_reward=True"]
+    assert settings["time_limit"] == 6
+    assert settings["wrappers"] == [
+        flag.removeprefix("--wrapper=") for flag in flags[3:5]
+    ]
+    assert ", ".join(config["preprocessing"]) == steps
+    lengths = [v for _, key, v in rows(run) if key == "charts/episodic_length"]
+    assert set(lengths) == {6.0}  # with this reward, no episode of six steps fails
+    assert "preprocessing steps" in (run / "report.html").read_text()
+
+    assert main(["eval", str(run), "--episodes=2"]) == 0
+    assert "length  mean 6\n" in capsys.readouterr().out
+
+    # The settings of the run are enough to resume it; others are another task.
+    assert main(["train", "dqn", "--resume", str(run)]) == 0
+    assert main(["train", "dqn", "--resume", str(run), "--time-limit=7"]) == 2
+    assert "time_limit is 7 here and 6 there" in capsys.readouterr().err
+
+
+def test_training_without_end_of_episodes_ends_and_reports_the_cut(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    flags = ["--eval-max-steps=20", "--total-timesteps=320"]
+    assert train(tmp_path, "--env-id=CliffWalking-v1", *flags) == 0
+    run = only(tmp_path)
+    assert "3 of 3 episodes were cut at 20 steps\n" in capsys.readouterr().out
+    assert "3 of 3 episodes were cut at 20 steps" in (run / "report.html").read_text()
+    cut = [(step, v) for step, key, v in rows(run) if key == "eval/cut_episodes"]
+    assert cut[-1] == (320, 3.0)
+    assert cut[0][1] == 2.0  # of an evaluation during training
+
+    assert main(["eval", str(run), "--episodes=2"]) == 0
+    assert "cut     2 of 2 episodes were cut at 20 steps\n" in capsys.readouterr().out
+    assert main(["eval", str(run), "--episodes=1", "--eval-max-steps=9"]) == 0
+    assert "1 of 1 episodes was cut at 9 steps\n" in capsys.readouterr().out
+
+
 # -- what cannot be done --------------------------------------------------------------
 
 
@@ -285,6 +354,13 @@ def test_two_processes_do_not_train_in_one_run(
         (["--checkpoint-every=0"], "checkpoint_every must be at least 1, got 0"),
         (["--track"], "track needs Weights & Biases, which is not installed"),
         (["--resume=nowhere"], "nowhere: there is no such directory"),
+        (["--env-id=Taxi-v3"], "Use 'Taxi-v4'."),
+        (["--env-id=CartPol-v1"], "Did you mean 'CartPole-v1'?"),
+        (["--env-kwargs", "gravty=1"], "unexpected keyword argument 'gravty'"),
+        (["--wrapper=Flatten"], "wrapper must be module:function, got 'Flatten'"),
+        (["--wrapper=gymnasium.wrappers:Flaten"], "has no function 'Flaten'"),
+        (["--time-limit=0"], "time_limit must be at least 1, or None, got 0"),
+        (["--frame-stack=0"], "frame_stack must be at least 1, or None, got 0"),
     ],
 )
 def test_invalid_flags_give_one_message(
@@ -322,8 +398,8 @@ def test_wrong_flags_exit_with_2(
     assert main(["train", "nonsense"]) == 2
     said = capsys.readouterr().err
     assert (
-        "algorithm must be one of dqn, impala, ippo, ppo, q-learning, got 'nonsense'"
-        in said
+        "algorithm must be one of dqn, impala, ippo, ppo, q-learning, sac, td3, "
+        "got 'nonsense'" in said
     )
     assert list(tmp_path.iterdir()) == []
 
@@ -468,6 +544,22 @@ def test_lines_come_once_a_second_at_most(
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 6  # in 5 seconds, and one at the end
     assert "return, last 100 2" in lines[0]
+
+
+def test_progress_shows_steps_and_the_evaluation_under_way() -> None:
+    shown = progress.Progress(DQN().task(), 0, title="DQN")
+    episodes = (Episode(2.0, 9, is_cut=True), Episode(4.0, 3))
+    found = Iteration(3, 256, (), None, Evaluated(1, episodes))
+    shown.add(found)
+    shown.evaluating = PlayProgress(1, 4, 2_500)
+
+    rows = dict(shown.rows)
+
+    assert rows["steps"] == "768 of 80,128"
+    assert rows["return, last 100"] == "no episode has ended yet"
+    assert rows["evaluation"] == (
+        "3 (1 of 2 episodes cut), running: 1 of 4 episodes, 2,500 steps"
+    )
 
 
 def test_a_terminal_gets_a_live_display(

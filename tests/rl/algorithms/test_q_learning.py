@@ -10,7 +10,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from reactorl.rl import FlowError, QLearning, Spaces
+from reactorl.rl import ActInput, FlowError, QLearning, Spaces
 from reactorl.rl.algorithms.epsilon_greedy import epsilon
 from tests.rl.contract.tasks import Q_TASK, TASKS
 from tests.rl.trained import lasting, mean_return
@@ -109,7 +109,7 @@ def test_table_has_an_axis_for_each_component_of_an_observation() -> None:
     table = state.table.copy()
     table[20, 3, 1, 1] = 1.0
     rows = np.array([[20, 3, 1], [20, 3, 0]], np.float32)
-    assert algorithm.act_greedy(table, rows).tolist() == [1, 0]
+    assert algorithm.act_greedy(table, ActInput(rows)).actions.tolist() == [1, 0]
 
 
 def test_epsilon_is_annealed_over_the_exploration_fraction() -> None:
@@ -121,7 +121,8 @@ def test_epsilon_is_annealed_over_the_exploration_fraction() -> None:
     table = np.zeros((3, 2))
     table[:, 1] = 1.0
     rows = np.zeros(4_000, np.int64)
-    actions, extras = algorithm.act(table, rows, random, 1.0)
+    output = algorithm.act(table, ActInput(rows), random, 1.0)
+    actions, extras = output.actions, output.extras
     assert extras == {}
     assert 0.08 < np.mean(actions == 0) < 0.12  # half of the random ones
 
@@ -141,14 +142,27 @@ def test_environments_without_finite_spaces_raise(env: str, match: str) -> None:
 @pytest.mark.parametrize(
     ("observation", "action", "match"),
     [
-        (gym.spaces.Discrete(3, start=1), gym.spaces.Discrete(2), "must be finite"),
-        (gym.spaces.Discrete(3), gym.spaces.Discrete(2, start=1), "must start at 0"),
+        (gym.spaces.Box(0, 1), gym.spaces.Discrete(2), "must be finite.*Use DQN"),
+        (
+            gym.spaces.Discrete(3),
+            gym.spaces.Box(0, 1),
+            "must be Discrete for Q-learning, got Box.*Use PPO, SAC or TD3",
+        ),
+        (
+            gym.spaces.Discrete(3),
+            gym.spaces.MultiDiscrete([2, 2]),
+            "must be Discrete for Q-learning, got MultiD.*Use PPO or IMPALA",
+        ),
         (
             gym.spaces.MultiDiscrete([1000, 1000, 60]),
             gym.spaces.Discrete(2),
             "at most 100000000 entries, got 120000000",
         ),
-        (gym.spaces.Text(3), gym.spaces.Discrete(2), "must be numeric"),
+        (
+            gym.spaces.Sequence(gym.spaces.Discrete(3)),
+            gym.spaces.Discrete(2),
+            "must be Box, Discrete, .*, got Sequence",
+        ),
     ],
 )
 def test_unsupported_spaces_raise(observation: Any, action: Any, match: str) -> None:

@@ -14,7 +14,7 @@ from reactorl.cli.support.dataclass_flags import FlagError, Flags
 from reactorl.cli.support.errors import explained, fail, missing
 
 if TYPE_CHECKING:
-    from reactorl.rl import Trainer
+    from reactorl.rl import Preset, Trainer
 
 DESCRIPTION = """\
 Train an algorithm on an environment. The run gets a directory in runs/ with its
@@ -22,11 +22,13 @@ configuration, metrics (metrics.csv, and for TensorBoard), newest checkpoint,
 learning curve, and a report (report.html).
 
 algorithms:
-  dqn         discrete actions; double DQN, target network, prioritized replay
+  dqn         discrete actions; double and dueling DQN, n-step, prioritized replay
   impala      discrete or continuous actions; V-trace, for pipelined training
   ippo        several agents, each with PPO (PettingZoo)
   ppo         discrete or continuous actions
   q-learning  finite observation and action spaces; a table
+  sac         continuous actions; entropy coefficient tuned by itself
+  td3         continuous actions; deterministic policy, delayed updates
 
 'reactorl train dqn --help' explains all flags of DQN, with their defaults.
 """
@@ -34,35 +36,42 @@ EPILOG = """\
 examples:
   reactorl train dqn --env-id CartPole-v1 --seed 1 --workers 2
   reactorl train ppo --env-id Pendulum-v1 --gamma 0.9
+  reactorl train sac --env-id HalfCheetah-v5 --total-timesteps 1000000
   reactorl train ippo --env-id mpe2.simple_spread_v3
+  reactorl train ppo --env-id LunarLander-v3    with the preset for it
+  reactorl train --list-presets                 tuned settings by environment
   reactorl train dqn --dashboard                watch it in a browser
   reactorl train dqn --resume runs/CartPole-v1__dqn__1__1700000000
 
 exit status: 0 when the training is complete, 130 after Ctrl-C (a checkpoint was
 written), 2 if the flags or the run are wrong, 1 if the training failed.
 """
+LIST_PRESETS = "--list-presets"
 NEEDED = (
     "numpy", "gymnasium", "jax", "optax", "cyclopts", "rich", "tensorboardX",
     "matplotlib",
 )  # fmt: skip
 GROUPS = {
     "environment": (
-        "env_id", "num_envs", "norm_obs", "reward_scale", "placement", "env_timeout",
-        "env_restart",
+        "env_id", "env_kwargs", "wrappers", "time_limit", "frame_stack",
+        "preprocessing", "life_loss", "clip_rewards", "num_envs", "norm_obs",
+        "reward_scale", "placement", "env_timeout", "env_restart",
     ),
     "training": ("total_timesteps", "seed", "num_steps", "rollouts", "lag"),
     "optimization": (
         "learning_rate", "anneal_lr", "learning_rate_decay", "update_epochs",
-        "num_minibatches", "max_grad_norm", "train_frequency",
-        "target_network_frequency", "learning_starts",
+        "num_minibatches", "max_grad_norm", "policy_lr", "q_lr", "train_frequency",
+        "gradient_steps", "policy_frequency", "tau", "target_network_frequency",
+        "learning_starts",
     ),
-    "network": ("hidden",),
-    "exploration": ("start_e", "end_e", "exploration_fraction"),
-    "replay buffer": ("buffer_size", "batch_size", "priority"),
-    "evaluation": ("eval_every", "eval_episodes", "final_episodes"),
+    "network": ("hidden", "dueling"),
+    "exploration": ("start_e", "end_e", "exploration_fraction", "exploration_noise",
+        "noise_persistence"),
+    "replay buffer": ("buffer_size", "batch_size", "priority", "n_step"),
+    "evaluation": ("eval_every", "eval_episodes", "eval_max_steps", "final_episodes"),
     "run": (
-        "workers", "runs_dir", "resume", "checkpoint_every", "trace", "timing",
-        "dashboard", "progress",
+        "workers", "runs_dir", "resume", "preset", "checkpoint_every", "trace",
+        "timing", "dashboard", "progress",
     ),
     "Weights & Biases": ("track", "wandb_project_name", "wandb_entity"),
 }  # fmt: skip
@@ -70,9 +79,13 @@ GROUPS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class ResumeFlag:
-    """The flag that names a run to resume."""
+class StartFlags:
+    """The flags that say where the defaults of the others come from."""
 
+    preset: bool = True
+    """Apply the preset for the environment, if there is one: tuned settings instead of
+    the defaults of flags that are not given. 'reactorl train --list-presets' lists
+    them."""
     resume: Path | None = None
     """Directory of a run to resume from its newest checkpoint; other flags default to
     those of that run."""
@@ -86,16 +99,27 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("algorithm", metavar="ALGORITHM", help="one of the above")
+    parser.add_argument(
+        LIST_PRESETS,
+        action="store_true",
+        help="list tuned settings, by algorithm and environment, and exit",
+    )
+    parser.add_argument(
+        "algorithm", nargs="?", metavar="ALGORITHM", help="one of the above"
+    )
     flags = parser.add_argument(
         "flags", nargs=argparse.REMAINDER, metavar="FLAGS", help="its flags"
     )
     flags.required = False  # so that no message calls it missing
-    parser.set_defaults(command=command)
+    parser.set_defaults(command=command, error=parser.error)
 
 
 def command(args: argparse.Namespace) -> int:
     """Train; return the exit status."""
+    if args.list_presets or LIST_PRESETS in args.flags:
+        return list_presets(args.algorithm)
+    if args.algorithm is None:
+        args.error("the following arguments are required: ALGORITHM")
     lacking = missing(NEEDED, "train")
     if lacking:
         return fail(lacking)
@@ -141,23 +165,44 @@ def trainer_of(name: str, flags: list[str]) -> Trainer:
         SystemExit: A flag asks for help (status 0).
     """
     from reactorl.rl import Trainer
+    from reactorl.rl.presets.lookup import find_preset
 
-    parsed = flags_of(name).parse(flags)
-    run: Path | None = parsed[-1].resume
-    if run is not None:
-        parsed = flags_of(name, run).parse(flags)
-    environment, options, algorithm, how, _ = parsed
-    task = algorithm.task(environment.env_id, **_values(options))
+    plain = flags_of(name)
+    given = plain.given(flags)
+    run: Path | None = given.get("resume")
+    preset: Preset | None = None
+    if run is None and given.get("preset", True):
+        env_id = given.get("env_id", plain.defaults[0].env_id)
+        preset = find_preset(name, env_id)
+    environment, options, algorithm, how, _ = flags_of(name, run, preset).parse(flags)
+    named = {} if preset is None else {"preset": preset.name}
+    task = algorithm.task(environment.env_id, **_values(options), **named)
+    if preset is not None:
+        say(f"preset: {preset.without(given)}\n")
     line = ["reactorl", "train", name, *flags]
     return Trainer(task, run, resume=run is not None, command=line, **_values(how))
 
 
-def flags_of(name: str, run: Path | None = None) -> Flags:
+def list_presets(algorithm: str | None = None) -> int:
+    """Print the presets, those of one algorithm if it is given."""
+    from reactorl.rl.presets.lookup import list_presets
+
+    found = list_presets()
+    if algorithm is not None:
+        found = [one for one in found if one.name.startswith(f"{algorithm}/")]
+    for one in found:
+        print(f"{one}\n  tried on: {one.tried}\n  source:   {one.source}")
+    sys.stdout.flush()
+    return 0
+
+
+def flags_of(name: str, run: Path | None = None, preset: Preset | None = None) -> Flags:
     """Return the flags of an algorithm.
 
     Args:
         name: Of the algorithm.
         run: The run whose settings are the defaults; None: those of the algorithm.
+        preset: Settings that replace defaults.
 
     Raises:
         FlowError: There is no such algorithm.
@@ -165,7 +210,7 @@ def flags_of(name: str, run: Path | None = None) -> Flags:
     """
     from reactorl.rl import TrainerOptions, task_flags
 
-    defaults = [*task_flags(name, run), TrainerOptions(), ResumeFlag()]
+    defaults = [*task_flags(name, run, preset), TrainerOptions(), StartFlags()]
     about = (type(defaults[2]).__doc__ or "").splitlines()[0]
     return Flags(f"reactorl train {name}", about, defaults, GROUPS, name)
 

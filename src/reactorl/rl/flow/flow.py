@@ -21,34 +21,42 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Unpack
 
-import gymnasium as gym
-
 from reactorl import Reactor
 from reactorl.rl._public import public
 from reactorl.rl.checkpoint.registry import StateRegistry
-from reactorl.rl.envs.factory import Recipe, find_spec
+from reactorl.rl.envs.factory import Recipe
 from reactorl.rl.envs.shard_factory import ShardFactory
 from reactorl.rl.flow.algorithm import FlowError, Spaces, require
+from reactorl.rl.flow.environment import (
+    PreprocessingOptions,
+    TaskEnv,
+    task_env,
+    unmade,
+)
 from reactorl.rl.flow.evaluation import play
 from reactorl.rl.flow.parameter_server import SplitsUpdate
 from reactorl.rl.flow.program import PERIOD, TrainingLoop, in_flight
+from reactorl.rl.flow.replay import check_memory
 from reactorl.rl.flow.run import DrivenRun, RunOptions
 from reactorl.rl.flow.shard_envs import EvaluationEnvs
-from reactorl.rl.flow.task import Iteration, Task, TaskOptions, unknown_environment
+from reactorl.rl.flow.task import Iteration, Task, TaskOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    import gymnasium as gym
+
     from reactorl.rl.checkpoint.registry import Data
     from reactorl.rl.envs.factory import Maker
     from reactorl.rl.flow.algorithm import Algorithm, State, Weights
+    from reactorl.rl.flow.evaluation import PlayProgress
     from reactorl.rl.flow.trajectory import Episode, Trajectory
 
 PARTS = frozenset({"rollout", "replay", "learner", "server", "evaluation"})
 
 
 @dataclass(frozen=True, kw_only=True)
-class FlowOptions(TaskOptions):
+class FlowOptions(TaskOptions, PreprocessingOptions):
     """Options of a ``Flow`` that are flags of ``reactorl train``, too."""
 
     rollouts: int = 0
@@ -78,8 +86,6 @@ class Flow(FlowOptions, Task):
     """Number of learners that compute gradients for a parameter server, each from a
     batch of its own; None: one learner without a server. Only DQN supports it, with
     one update per iteration (train_frequency = num_envs * num_steps)."""
-    env_kwargs: Mapping[str, Any] = field(default_factory=dict)
-    """Arguments for the environment, if it is an id."""
     parts: Mapping[str, type[Reactor]] = field(default_factory=dict)
     """Reactor classes that replace the built-in ones: ``rollout``, ``replay``,
     ``learner``, ``server``, ``evaluation``; with the same ports and parameters."""
@@ -147,26 +153,54 @@ class Flow(FlowOptions, Task):
     # -- what follows from the description --------------------------------------------
 
     @cached_property
+    def task_env(self) -> TaskEnv:
+        """How the environments are made."""
+        return task_env(self.env, self)
+
+    @property
     def maker(self) -> Maker:
         """Makes one environment."""
-        if not isinstance(self.env, str):
-            return self.env
-        try:
-            spec = find_spec(self.env)
-        except (gym.error.Error, ImportError) as error:
-            raise unknown_environment(self.env, error) from error
-        return Recipe(spec, dict(self.env_kwargs))
+        return self.task_env.maker
+
+    @property
+    def preprocessing_steps(self) -> tuple[str, ...]:
+        """What happens between the environment and the agent, in words, in order."""
+        return self.task_env.preprocessing
+
+    @property
+    def spaces(self) -> Spaces:
+        """The spaces of the environment; makes one and closes it, once."""
+        return self._probed[0]
+
+    @property
+    def env_max_steps(self) -> int | None:
+        """Steps after which the environment truncates an episode, if it is known."""
+        return self._probed[1]
 
     @cached_property
-    def spaces(self) -> Spaces:
-        """The spaces of the environment; makes one and closes it."""
-        env = self.maker()
+    def _probed(self) -> tuple[Spaces, int | None]:
+        """The spaces and the limit of steps of an environment."""
+        env = self._make_first()
         try:
             found = Spaces(env.observation_space, env.action_space)
+            spec = getattr(env, "spec", None)
+            limit = None if spec is None else spec.max_episode_steps
         finally:
             env.close()
         self.algorithm.check_spaces(found)
-        return found
+        return found, self.task_env.max_steps if limit is None else limit
+
+    def _make_first(self) -> gym.Env[Any, Any]:
+        """Make an environment; failures of ids are reported as errors of the task."""
+        maker = self.maker
+        if not isinstance(self.env, str):
+            return maker()
+        try:
+            return maker()
+        except FlowError:
+            raise
+        except Exception as error:  # another package may raise anything
+            raise unmade(self.env, error) from error
 
     @cached_property
     def shards(self) -> ShardFactory:
@@ -196,6 +230,10 @@ class Flow(FlowOptions, Task):
     def check(self) -> None:
         """Check that the algorithm can handle the environment's spaces."""
         _ = self.shards, self.spaces
+        replay = self.algorithm.replay
+        if replay is not None:
+            steps = self.algorithm.iterations * self.algorithm.steps_per_iteration
+            check_memory(min(replay.capacity, steps), self.spaces)
 
     # -- the program ------------------------------------------------------------------
 
@@ -224,6 +262,7 @@ class Flow(FlowOptions, Task):
         episodes: int,
         seed: int,
         watch: Callable[[Any], None] | None = None,
+        report: Callable[[PlayProgress], None] | None = None,
     ) -> list[Episode]:
         """Play episodes greedily."""
         maker = self.maker
@@ -233,11 +272,14 @@ class Flow(FlowOptions, Task):
 
         shards = ShardFactory(maker)
         return play(
-            lambda count: EvaluationEnvs(shards, self.spaces, count, self.algorithm),
+            lambda count: EvaluationEnvs(
+                shards, self.spaces, count, self.algorithm, self.max_eval_steps
+            ),
             weights,
             episodes=episodes,
             seed=seed,
             watch=watch,
+            report=report,
         )
 
 

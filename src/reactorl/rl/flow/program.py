@@ -131,6 +131,7 @@ class TrainingLoop(Reactor):
             weights,
             flow.seed,
             self.registry,
+            flow.task_env.clip_rewards,
         )
 
     def _evaluation_plan(self, weights: Weights) -> EvaluationPlan:
@@ -142,7 +143,9 @@ class TrainingLoop(Reactor):
             count,
             algorithm.num_steps,
             flow.seed + EVALUATION_SEED,
-            lambda: EvaluationEnvs(flow.shards, flow.spaces, count, algorithm),
+            lambda: EvaluationEnvs(
+                flow.shards, flow.spaces, count, algorithm, flow.max_eval_steps
+            ),
             weights,
             self.registry,
         )

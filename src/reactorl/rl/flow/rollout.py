@@ -6,9 +6,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from reactorl import Input, Output, Reactor, param, reaction, shutdown, startup
 from reactorl.rl._public import public
 from reactorl.rl.checkpoint.registry import random_state, set_random_state
+from reactorl.rl.flow.policy_memory import memory_columns
 from reactorl.rl.flow.shard_envs import RolloutEnvs
 from reactorl.rl.flow.trajectory import Columns, Trajectory
 
@@ -37,6 +40,8 @@ class RolloutPlan:
     """Initial weights."""
     env_seed: int
     registry: StateRegistry = field(repr=False)
+    clip_rewards: bool = False
+    """Whether trajectories have the sign of rewards; episode returns are unclipped."""
 
 
 @public
@@ -57,7 +62,7 @@ class Rollout(Reactor):
         """Start a worker process, if the environments live in one."""
         plan = self.plan
         self.envs: RolloutEnvs | None = RolloutEnvs(
-            plan.shards, plan.spaces, plan.num_envs
+            plan.shards, plan.spaces, plan.num_envs, plan.algorithm
         )
         self.current = self.plan.weights
         self.sent: Trajectory | None = None
@@ -91,15 +96,21 @@ class Rollout(Reactor):
         steps = Columns(plan.num_steps)
         episodes: list[Episode] = []
         for _ in range(plan.num_steps):
-            observations = envs.observations()
-            actions, extras = act(weights, observations, random, progress)
-            steps.put("observations", observations)
-            steps.put("actions", actions)
-            for name, value in extras.items():
+            inputs = envs.inputs()
+            output = act(weights, inputs, random, progress)
+            steps.put("observations", inputs.observations)
+            steps.put("actions", output.actions)
+            for name, value in output.extras.items():
                 steps.put(name, value)
-            ended = envs.step(actions, tag)
-            steps.put("rewards", arrays.rewards)
-            steps.put("terminations", arrays.terminations)
+            if inputs.memory is not None:
+                for name, value in memory_columns(inputs.memory).items():
+                    steps.put(name, value)
+            ended = envs.step(output, tag)
+            rewards = arrays.rewards
+            steps.put("rewards", np.sign(rewards) if plan.clip_rewards else rewards)
+            terminations = steps.put("terminations", arrays.terminations)
+            if envs.lives_lost:
+                terminations[envs.lives_lost] = True
             steps.put("truncations", arrays.truncations)
             reached = steps.put("next_observations", envs.observations())
             for who, last, episode in ended:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from reactorl.diagram import Graph, graph
 from reactorl.rl._public import public
 from reactorl.rl.envs.placement import PlacementOption  # noqa: TC001 - of a flag
 from reactorl.rl.envs.rules import Restart  # noqa: TC001 - of a flag
-from reactorl.rl.flow.algorithm import FlowError, require
+from reactorl.rl.flow.algorithm import require
+from reactorl.rl.flow.environment import EnvOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from reactorl import Program, Reactor
     from reactorl.rl.checkpoint.registry import Data, StateRegistry
     from reactorl.rl.flow.algorithm import Algorithm, Metrics, Weights
-    from reactorl.rl.flow.evaluation import Evaluated
+    from reactorl.rl.flow.evaluation import Evaluated, PlayProgress
     from reactorl.rl.flow.run import DrivenRun, RunOptions
     from reactorl.rl.flow.trajectory import Episode
 
@@ -46,11 +47,14 @@ class Iteration:
     """The result of an evaluation that ended."""
 
 
+EVAL_MAX_STEPS: Final = 10_000
+"""Steps after which an episode of an evaluation is cut, if nothing else is given."""
+
 _I = TypeVar("_I", bound=Iteration, covariant=True)
 
 
 @dataclass(frozen=True, kw_only=True)
-class TaskOptions:
+class TaskOptions(EnvOptions):
     """Options of every task; flags of ``reactorl train``."""
 
     seed: int = 1
@@ -59,6 +63,10 @@ class TaskOptions:
     """Environment steps between two evaluations; 0: none."""
     eval_episodes: int = 4
     """Episodes of an evaluation."""
+    eval_max_steps: int | None = None
+    """Steps after which an episode of an evaluation is cut, so that every evaluation
+    ends; also in the final evaluation and in 'reactorl eval'. None: 10,000, or the
+    limit of the environment if that is larger."""
     # Not compared: they decide where environments run, not what is computed.
     placement: PlacementOption = field(default="auto", repr=False, compare=False)
     """Where environments run: in threads of this process, in worker processes (one
@@ -81,18 +89,43 @@ class Task(TaskOptions, ABC):
 
     env: Any = field(kw_only=False, repr=False)  # a function's repr has its address
     algorithm: Algorithm = field(kw_only=False)
+    # Not compared: where settings come from does not change what is computed.
+    preset: str = field(default="", repr=False, compare=False)
+    """Name of the preset that settings were taken from, for the configuration of the
+    run; empty: none. See ``preset``."""
 
     options_type = TaskOptions
     """Which fields are flags of ``reactorl train``."""
 
     def __post_init__(self) -> None:
+        self.check_environment()
         require(self.eval_episodes >= 1, self, "eval_episodes", "at least 1")
         require(self.eval_every >= 0, self, "eval_every", "0 or more steps")
+        most: Any = self.eval_max_steps
+        fits = most is None or most >= 1
+        require(fits, self, "eval_max_steps", "at least 1, or None")
 
     @property
     def name(self) -> str:
         """Name of the algorithm."""
         return self.algorithm.name
+
+    @property
+    def preprocessing_steps(self) -> tuple[str, ...]:
+        """What happens between the environment and the agent, in words, in order."""
+        return ()
+
+    @property
+    def env_max_steps(self) -> int | None:
+        """Steps after which the environment truncates an episode, if it is known."""
+        return self.time_limit
+
+    @property
+    def max_eval_steps(self) -> int:
+        """Steps after which an episode of an evaluation is cut."""
+        if self.eval_max_steps is not None:
+            return self.eval_max_steps
+        return max(EVAL_MAX_STEPS, self.env_max_steps or 0)
 
     @property
     def iterations(self) -> int:
@@ -144,8 +177,9 @@ class Task(TaskOptions, ABC):
         episodes: int,
         seed: int,
         watch: Callable[[Any], None] | None = None,
+        report: Callable[[PlayProgress], None] | None = None,
     ) -> Sequence[Episode]:
-        """Play episodes greedily.
+        """Play episodes greedily; each is cut after ``max_eval_steps``.
 
         Args:
             weights: Of a run.
@@ -153,9 +187,18 @@ class Task(TaskOptions, ABC):
             seed: Of the first environment; others get the next ones.
             watch: Called with the environment after each reset and step, for rendering;
                 there is only one environment then.
+            report: Called with the progress after each step.
         """
 
     # -- in terms of these ------------------------------------------------------------
+
+    def cut_text(self, episodes: Sequence[Episode]) -> str:
+        """Return how many episodes of an evaluation were cut; empty if none was."""
+        count = sum(episode.is_cut for episode in episodes)
+        if not count:
+            return ""
+        verb, limit = "was" if count == 1 else "were", self.max_eval_steps
+        return f"{count} of {len(episodes)} episodes {verb} cut at {limit:,} steps"
 
     def program(self) -> Program:
         """Return the elaborated program."""
@@ -182,9 +225,3 @@ class Task(TaskOptions, ABC):
             for _ in run.iterations():
                 pass
             return run.weights
-
-
-def unknown_environment(env: object, reason: object) -> FlowError:
-    """Return the error for an environment that is not registered."""
-    msg = f"environment {env!r} could not be found: {str(reason).rstrip('.')}"
-    return FlowError(msg, "`gymnasium.pprint_registry()` lists registered ones.")

@@ -10,8 +10,10 @@ from gymnasium.vector import AutoresetMode
 
 from reactorl.rl.envs.commands import Load, Save
 from reactorl.rl.envs.shard_factory import ShardFactory
-from reactorl.rl.flow.algorithm import FlowError, Spaces
+from reactorl.rl.flow.action_encoding import ActionDecoder
+from reactorl.rl.flow.algorithm import ActInput, FlowError, Spaces
 from reactorl.rl.flow.encoding import Encoder
+from reactorl.rl.flow.policy_memory import PolicyMemory
 from reactorl.rl.flow.shard_envs import execute_or_raise, local_env, log_restart
 from reactorl.rl.flow.trajectory import Episode
 from reactorl.rl.multi_agent.sub_env import (
@@ -123,7 +125,6 @@ class AgentsEnv:
         self._shard = shards.make(1, AutoresetMode.DISABLED, first=index)
         self._agents = list(cast)
         self._encoders = {a: Encoder(spaces.observation) for a, spaces in cast.items()}
-        self._plain = all(encoder.is_plain for encoder in self._encoders.values())
         self._returns: ByAgent = {}
         self._turns = 0
         self.rows: ByAgent = {}
@@ -198,10 +199,14 @@ class AgentsEnv:
         self.rows = reached if same else {agent: everything[agent] for agent in agents}
         return played
 
+    def cut(self) -> Episode:
+        """Return the episode so far; ``begin`` begins the next one."""
+        each = tuple((str(agent), score) for agent, score in self._returns.items())
+        mean = sum(score for _, score in each) / max(len(each), 1)
+        return Episode(mean, self._turns, each, is_cut=True)
+
     def _encoded(self, observations: ByAgent) -> ByAgent:
         # Copies: environments may write into the arrays that they returned.
-        if self._plain:
-            return {agent: np.array(seen) for agent, seen in observations.items()}
         return {
             agent: np.array(self._encoders[agent].one(seen))
             for agent, seen in observations.items()
@@ -246,6 +251,7 @@ class AgentsEnvs:
         cast: The agents with their spaces.
         count: Number of environments.
         algorithm: The algorithm of each agent.
+        max_steps: Steps after which an episode is cut.
     """
 
     def __init__(
@@ -254,8 +260,15 @@ class AgentsEnvs:
         cast: Mapping[Any, Spaces],
         count: int,
         algorithm: Algorithm,
+        max_steps: int,
     ) -> None:
         self._algorithm = algorithm
+        self._max_steps = max_steps
+        self._memories = {
+            agent: PolicyMemory(algorithm, spaces, count)
+            for agent, spaces in cast.items()
+        }
+        self._decoders = {a: ActionDecoder(spaces.action) for a, spaces in cast.items()}
         self._envs: list[AgentsEnv] = []
         try:
             for index in range(count):
@@ -278,42 +291,61 @@ class AgentsEnvs:
         """Begin an episode in some environments, by index."""
         for index, seed in seeds.items():
             self._envs[index].begin(seed)
+        for memory in self._memories.values():
+            memory.begin(list(seeds))
 
     def step_greedily(
         self, weights: Mapping[Any, Weights], active: Sequence[int], tag: str = ""
     ) -> list[tuple[int, Episode]]:
-        """Do a greedy step in some environments; return the episodes that ended."""
+        """Do a greedy step in some environments.
+
+        Returns:
+            The episodes that ended or were cut, by index.
+        """
         envs = [self._envs[index] for index in active]
-        chosen = self._greedy_actions(weights, envs)
+        chosen = self._greedy_actions(weights, active)
         ended = []
         for index, env, actions in zip(active, envs, chosen, strict=True):
-            episode = env.play(actions, tag=tag).episode
+            played = env.play(actions, tag=tag)
+            episode = played.episode
+            if episode is None and played.turns >= self._max_steps:
+                episode = env.cut()
             if episode is not None:
                 ended.append((index, episode))
         return ended
 
     def _greedy_actions(
-        self, weights: Mapping[Any, Weights], envs: Sequence[AgentsEnv]
+        self, weights: Mapping[Any, Weights], active: Sequence[int]
     ) -> list[ByAgent]:
         """Return the actions of all agents; each policy is called once for all envs."""
-        chosen: list[ByAgent] = [{} for _ in envs]
+        chosen: dict[int, ByAgent] = {index: {} for index in active}
         for agent, known in weights.items():
-            present = [k for k, env in enumerate(envs) if agent in env.rows]
+            present = [index for index in active if agent in self._envs[index].rows]
             if present:
-                rows = np.stack([envs[k].rows[agent] for k in present])
-                actions = self._algorithm.act_greedy(known, rows)
-                for k, action in zip(present, actions, strict=True):
-                    chosen[k][agent] = action
-        return chosen
+                rows = np.stack([self._envs[k].rows[agent] for k in present])
+                memory = self._memories[agent]
+                inputs = ActInput(rows, None, memory.of(present))
+                output = self._algorithm.act_greedy(known, inputs)
+                memory.put(output.memory, present)
+                actions = self._decoders[agent].batch(output.actions)
+                for index, action in zip(present, actions, strict=True):
+                    chosen[index][agent] = action
+        return list(chosen.values())
 
     def save(self) -> Data:
         """Return the state of all environments as plain data."""
-        return [env.save() for env in self._envs]
+        return {
+            "envs": [env.save() for env in self._envs],
+            "memories": [memory.save() for memory in self._memories.values()],
+        }
 
     def load(self, saved: Data) -> None:
         """Restore a saved state; the environments must have been reset before."""
-        for env, data in zip(self._envs, saved, strict=True):
+        for env, data in zip(self._envs, saved["envs"], strict=True):
             env.load(data)
+        memories = self._memories.values()
+        for memory, data in zip(memories, saved["memories"], strict=True):
+            memory.load(data)
 
     def close(self) -> None:
         """Close the environments."""

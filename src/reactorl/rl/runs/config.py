@@ -2,14 +2,17 @@
 """The configuration of a run: a task as a flat table of settings, and back.
 
 ``config.json`` has one table with the environment's id, the options of the task and the
-hyper-parameters of the algorithm: the same names as the flags of ``reactorl train``.
+hyper-parameters of the algorithm: the same names as the flags of ``reactorl train``;
+and ``preset``, the name of the preset that was applied, if there was one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+from reactorl._util.key_values import format_key_values, parse_key_values
 from reactorl.rl._public import public
 from reactorl.rl.algorithms.registry import ALGORITHMS, algorithm_class, registered_name
 from reactorl.rl.checkpoint.identity import described
@@ -20,6 +23,9 @@ if TYPE_CHECKING:
 
     from reactorl.rl.flow.algorithm import Algorithm
     from reactorl.rl.flow.task import Task, TaskOptions
+    from reactorl.rl.presets.lookup import Preset
+
+_FROM_PYTHON: Final = "Resume it from Python: Trainer(task, directory, resume=True)."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,10 +53,16 @@ def settings_of(task: Task) -> dict[str, Any]:
         if one.name in ("env", "algorithm"):
             continue
         if one.name in flags or value != getattr(default, one.name):
-            found[one.name] = described(value)
+            found[one.name] = _setting(value)
     algorithm = task.algorithm
     found |= {f.name: described(getattr(algorithm, f.name)) for f in fields(algorithm)}
     return found
+
+
+def _setting(value: Any) -> Any:  # noqa: ANN401
+    """Return a setting in terms of JSON; arguments as ``key=value``, as flags are."""
+    texts = format_key_values(value) if isinstance(value, Mapping) else None
+    return described(value) if texts is None else texts
 
 
 def _default(task: Task) -> Task:
@@ -64,12 +76,15 @@ def default_settings(task: Task) -> dict[str, Any]:
 
 
 @public
-def task_flags(name: str, run: Path | None = None) -> tuple[Any, Any, Any]:
+def task_flags(
+    name: str, run: Path | None = None, preset: Preset | None = None
+) -> tuple[Any, Any, Any]:
     """Return dataclasses whose fields are the flags of an algorithm's task.
 
     Args:
         name: Of the algorithm.
         run: The directory of a run whose settings are the values; None: the defaults.
+        preset: Settings that replace the defaults.
 
     Returns:
         The environment, the options of the task, and the algorithm.
@@ -81,7 +96,10 @@ def task_flags(name: str, run: Path | None = None) -> tuple[Any, Any, Any]:
     cls = algorithm_class(name)
     if run is None:
         env, options = cls.default_env, cls.task_type().options_type()
-        return EnvironmentFlag(env_id=env), options, cls()
+        algorithm = cls()
+        if preset is not None:
+            options, algorithm = preset.applied(options), preset.applied(algorithm)
+        return EnvironmentFlag(env_id=env), options, algorithm
     found = RunDirectory.open(run)
     if found.config["algorithm"] != name:
         what = f"this is a run of {found.config['algorithm']}, not of {name}"
@@ -101,7 +119,8 @@ def task_of(run: RunDirectory) -> Task:
     """
     algorithm, options, env_id = parts_of(run)
     values = {f.name: getattr(options, f.name) for f in fields(options)}
-    return algorithm.task(env_id, **values)
+    preset = str(run.config["settings"].get("preset", ""))
+    return algorithm.task(env_id, preset=preset, **values)
 
 
 def parts_of(run: RunDirectory) -> tuple[Algorithm, TaskOptions, str]:
@@ -113,27 +132,37 @@ def parts_of(run: RunDirectory) -> tuple[Algorithm, TaskOptions, str]:
     name = str(run.config["algorithm"])
     if name not in ALGORITHMS:
         what = f"algorithm {name!r} is not one of reactorl"
-        remedy = "Resume it from Python: Trainer(task, directory, resume=True)."
-        raise RunError(run.path, what, remedy)
+        raise RunError(run.path, what, _FROM_PYTHON)
     cls = algorithm_class(name)
     options = cls.task_type().options_type
     settings = dict(run.config["settings"])
     env_id = settings.pop("env_id", None)
+    settings.pop("preset", None)
     known = {f.name for f in (*fields(cls), *fields(options))}
     if settings.keys() != known or not isinstance(env_id, str):
         other = ", ".join(sorted(settings.keys() ^ known)) or "env_id"
         what = f"settings must be flags of this version of reactorl, got {other}"
         remedy = "Resume it from Python with the same version, or start a new run."
         raise RunError(run.path, what, remedy)
-    return _made(cls, settings), _made(options, settings), env_id
+    wrappers = settings.get("wrappers", ())
+    unnamed = [each for each in wrappers if ":" not in str(each) or type(each) is dict]
+    if unnamed:
+        what = f"wrappers must be names (module:function), got {unnamed[0]}"
+        raise RunError(run.path, what, _FROM_PYTHON)
+    return _made(cls, settings, run), _made(options, settings, run), env_id
 
 
-def _made(cls: Any, settings: dict[str, Any]) -> Any:  # noqa: ANN401
+def _made(cls: Any, settings: dict[str, Any], run: RunDirectory) -> Any:  # noqa: ANN401
     """Return a dataclass with the settings that are its fields."""
-    given = {
-        f.name: tuple(settings[f.name])
-        if isinstance(f.default, tuple)
-        else settings[f.name]
-        for f in fields(cls)
-    }
+    given: dict[str, Any] = {}
+    for one in fields(cls):
+        value = settings[one.name]
+        if isinstance(one.default, tuple):
+            value = tuple(value)
+        if one.default_factory is dict:
+            if not isinstance(value, list):
+                what = f"{one.name} has values that are not literals, got {value}"
+                raise RunError(run.path, what, _FROM_PYTHON)
+            value = parse_key_values(value)
+        given[one.name] = value
     return cls(**given)
