@@ -65,7 +65,8 @@ GROUPS = {
         "learning_starts",
     ),
     "network": ("hidden", "dueling"),
-    "exploration": ("start_e", "end_e", "exploration_fraction", "exploration_noise"),
+    "exploration": ("start_e", "end_e", "exploration_fraction", "exploration_noise",
+        "noise_persistence"),
     "replay buffer": ("buffer_size", "batch_size", "priority", "n_step"),
     "evaluation": ("eval_every", "eval_episodes", "eval_max_steps", "final_episodes"),
     "run": (
