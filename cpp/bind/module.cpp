@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Registers and converts; decides nothing.
-#include <cstdlib>
-#include <cstring>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -58,17 +56,6 @@ void add_modes(Plan& plan, const Ids& modal, const std::vector<ModeId>& scope,
     plan.modes.push_back({modal[i], scope.at(i), initial.at(i)});
     plan.modals = std::max(plan.modals, modal[i] + 1);
   }
-}
-
-/// The policy that the environment variable REACTORL_SHARING names. For measuring:
-/// results do not depend on it.
-auto sharing_from_environment() -> Sharing {
-  const char* const name = std::getenv("REACTORL_SHARING");
-  if (name == nullptr || std::strcmp(name, "estimated") == 0) return Sharing::kEstimated;
-  if (std::strcmp(name, "measured") == 0) return Sharing::kMeasured;
-  throw std::invalid_argument(
-      "REACTORL_SHARING must be 'estimated' or 'measured', got '" + std::string(name) +
-      "'");
 }
 
 auto status_word(Status status) -> const char* {
@@ -250,7 +237,6 @@ NB_MODULE(_core, m) {
             options.shuffle = shuffle;
             options.stay_home = stay_home;
             options.timing = timing;
-            options.sharing = sharing_from_environment();
             new (self) Session(plan, options);
           },
           "plan"_a, nb::kw_only(), "fast"_a, "keepalive"_a, "trace"_a, "replay"_a,

@@ -47,7 +47,7 @@ Executor::Executor(const Plan& plan, const Options& options, Host& host, PortSto
       ready_(plan, options.shuffle),
       costs_(plan.reactions.size()),
       urgency_(plan),
-      policy_(make_sharing_policy(plan, options, costs_)),
+      policy_(plan, options.one_at_a_time, costs_),
       workers_(std::make_unique<Worker[]>(plan.workers)),
       crowded_(plan.workers > std::max(1U, std::thread::hardware_concurrency())) {
   deadlines_.reserve(plan.reactions.size());
@@ -110,7 +110,7 @@ void Executor::run(bool at_home) {
     work(workers_[0]);
     return;
   }
-  policy_->begin_tag(epoch_);
+  policy_.begin_tag(epoch_);
   // At the start tag each reactor begins on its home worker: objects are cheapest for
   // the thread that made them. At the final tag it ends there, with whatever is bound to
   // that thread. Under an interpreter lock that has no use.
@@ -121,7 +121,6 @@ void Executor::run(bool at_home) {
   }
   work(workers_[0]);
   if (pool_->is_open()) close_phase();
-  policy_->end_tag();
 }
 
 void Executor::consider_sharing(ReactionId next) {
@@ -132,7 +131,7 @@ void Executor::consider_sharing(ReactionId next) {
     host_.enter(0);
     return;
   }
-  const WorkerId helpers = policy_->helpers_for(next, ready_, pool_->spinning());
+  const WorkerId helpers = policy_.helpers_for(next, ready_, pool_->spinning());
   if (helpers > 0) open_phase(helpers);
 }
 
@@ -157,7 +156,7 @@ void Executor::close_phase() {
     phase.busy += share.busy;
     phase.together -= share.solo;
   }
-  policy_->phase_ended(phase);
+  policy_.phase_ended(phase);
 }
 
 void Executor::help(Worker& worker) {

@@ -11,7 +11,7 @@
 #include "reactorl/costs.hpp"
 #include "reactorl/plan.hpp"
 #include "reactorl/ready_queue.hpp"
-#include "reactorl/sharing.hpp"
+#include "reactorl/sharing_policy.hpp"
 
 namespace reactorl {
 
@@ -41,7 +41,7 @@ struct Load {
 /// Runs tags of a load under a policy and adds up simulated time.
 class Simulation {
  public:
-  Simulation(const Load& load, const Machine& machine, Sharing sharing)
+  Simulation(const Load& load, const Machine& machine)
       : machine(machine), load_(load), dice_(7) {
     plan_.workers = machine.workers;
     plan_.levels = static_cast<LevelId>(load.levels.size());
@@ -58,10 +58,8 @@ class Simulation {
         make_table(std::vector<std::vector<std::uint32_t>>(plan_.reactions.size()));
     ready_ = std::make_unique<ReadyQueue>(plan_, 0);
     costs_ = std::make_unique<Costs>(plan_.reactions.size());
-    Options options;
-    options.sharing = sharing;
-    options.one_at_a_time = machine.one_at_a_time;
-    policy_ = make_sharing_policy(plan_, options, *costs_, [] { return now; });
+    policy_ = std::make_unique<SharingPolicy>(plan_, machine.one_at_a_time, *costs_,
+                                              [] { return now; });
   }
 
   void run(int tags) {
@@ -96,7 +94,6 @@ class Simulation {
       }
       run_alone(next);
     }
-    policy_->end_tag();
     took += now - began;
     shared_tags += is_shared ? 1 : 0;
     account();

@@ -15,6 +15,8 @@ import reactorl.rl
 
 ROOT = Path(__file__).parents[2]
 PUBLIC = [
+    "ActInput",
+    "ActOutput",
     "Algorithm",
     "AtariPreprocessing",
     "BatchLog",
@@ -40,6 +42,7 @@ PUBLIC = [
     "PPO",
     "ParallelRunner",
     "ParallelVectorEnv",
+    "Preset",
     "QLearning",
     "Replay",
     "ReplayConfig",
@@ -60,9 +63,11 @@ PUBLIC = [
     "algorithm_names",
     "apply_mlp",
     "compare_runs",
+    "list_presets",
     "make_mlp",
     "make_vec",
     "plot_runs",
+    "preset",
     "read_checkpoint",
     "register_vector",
     "runs_in",

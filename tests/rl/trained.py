@@ -10,6 +10,7 @@ import gymnasium as gym
 import jax
 import numpy as np
 
+from reactorl.rl import ActInput
 from reactorl.rl.flow.encoding import Encoder
 
 if TYPE_CHECKING:
@@ -61,7 +62,8 @@ def mean_return(flow: Flow, episodes: int = 100, seed: int | None = 10_000) -> f
         observation, _ = env.reset(seed=None if seed is None else seed + episode)
         ended = False
         while not ended:
-            action = flow.algorithm.act_greedy(weights, encode(observation)[None])[0]
+            inputs = ActInput(encode(observation)[None])
+            action = flow.algorithm.act_greedy(weights, inputs).actions[0]
             observation, reward, terminated, truncated, _ = env.step(action)
             total += float(reward)
             ended = terminated or truncated

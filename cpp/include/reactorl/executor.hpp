@@ -15,7 +15,7 @@
 #include "reactorl/plan.hpp"
 #include "reactorl/port_store.hpp"
 #include "reactorl/ready_queue.hpp"
-#include "reactorl/sharing.hpp"
+#include "reactorl/sharing_policy.hpp"
 #include "reactorl/signal.hpp"
 #include "reactorl/timings.hpp"
 #include "reactorl/trace_log.hpp"
@@ -112,7 +112,7 @@ class Executor {
   ReadyQueue ready_;
   Costs costs_;
   Urgency urgency_;
-  std::unique_ptr<SharingPolicy> policy_;
+  SharingPolicy policy_;
   std::unique_ptr<Worker[]> workers_;
   std::unique_ptr<WorkerPool> pool_;  // null with one worker
   bool crowded_;                      // more workers than cores

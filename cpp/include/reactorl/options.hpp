@@ -7,12 +7,6 @@
 
 namespace reactorl {
 
-/// Which policy decides whether work is shared; see `sharing.hpp`.
-enum class Sharing : std::uint8_t {
-  kEstimated,  // compares measured phases with estimates of the same work on one worker
-  kMeasured,   // measures tags both ways and takes the faster one
-};
-
 struct Options {
   bool fast = false;       // do not wait for the physical clock
   bool keepalive = false;  // continue when no event is queued
@@ -24,7 +18,6 @@ struct Options {
   Time start = kForever;       // kForever: the machine's time
   std::uint32_t timing = 0;    // how many invocations to keep the times of; 0: no times
   std::uint64_t shuffle = 0;   // tests: another order of ready reactions for each value
-  Sharing sharing = Sharing::kEstimated;
 };
 
 enum class Status : std::uint8_t { kRunning, kFinished, kFailed, kBrokenOff };

@@ -74,7 +74,7 @@ inline constexpr std::uint64_t kRankEvery = 64;
 /// highest rank at home.
 inline constexpr Time kUrgentPercent = 125;
 
-// ---- Policy "estimated" (estimated_sharing.hpp) ------------------------------------
+// ---- Whether to call for helpers (sharing_policy.hpp) ------------------------------
 
 /// Work is shared if that saves this much. Calling a helper that spins costs a cache
 /// miss, one that sleeps a system call. Behind an interpreter lock every hand-over also
@@ -104,14 +104,17 @@ inline constexpr double kPaidOtherwise = 1.5;
 inline constexpr std::uint32_t kNotNoise = 4;
 /// A phase that took so many times the estimate imported or compiled something.
 inline constexpr Time kNoMeasure = 10;
-/// One tag in so many runs on one worker, to renew the estimates.
-inline constexpr std::uint32_t kRenewEvery = 256;
+/// One tag in so many times the number of workers runs on one worker, to renew the
+/// estimates: that takes as many times as long, so it costs less than a percent.
+inline constexpr std::uint32_t kRenewEveryPerWorker = 128;
 /// After poor phases sharing pauses for a multiple of the phase, so that tries cost a
 /// small part of the run. Without a lock the pause is short, since what kept the cores
 /// busy may be over soon; behind a lock a single try decides, and the first one may have
 /// paid for memory that later ones find ready.
 inline constexpr Time kShortestPause = 30;
 inline constexpr Time kLongestPause = 120;
+/// Not longer than this, except after phases so long that two of the shortest pauses
+/// are longer: tries would cost a tenth of the time.
 inline constexpr Time kLongestPauseTime = 200 * kMillisecond;
 inline constexpr Time kShortestPauseLocked = 4;
 inline constexpr Time kLongestPauseLocked = 3000;

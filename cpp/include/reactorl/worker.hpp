@@ -6,7 +6,7 @@
 
 #include "reactorl/event_queue.hpp"
 #include "reactorl/ids.hpp"
-#include "reactorl/sharing.hpp"
+#include "reactorl/sharing_policy.hpp"
 #include "reactorl/trace_log.hpp"
 
 namespace reactorl {

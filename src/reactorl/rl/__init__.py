@@ -25,7 +25,13 @@ if TYPE_CHECKING:
         write_checkpoint,
     )
     from reactorl.rl.envs.errors import EnvError, SharedStateError
-    from reactorl.rl.flow.algorithm import Algorithm, FlowError, Spaces
+    from reactorl.rl.flow.algorithm import (
+        ActInput,
+        ActOutput,
+        Algorithm,
+        FlowError,
+        Spaces,
+    )
     from reactorl.rl.flow.evaluation import Evaluated
     from reactorl.rl.flow.flow import Flow, FlowRun
     from reactorl.rl.flow.learner import Learner
@@ -37,6 +43,7 @@ if TYPE_CHECKING:
     from reactorl.rl.multi_agent.inference import Match, MatchRun
     from reactorl.rl.multi_agent.pettingzoo import ParallelRunner
     from reactorl.rl.multi_agent.vector import ParallelVectorEnv
+    from reactorl.rl.presets.lookup import Preset, list_presets, preset
     from reactorl.rl.runs.callbacks import Callback, EarlyStopping
     from reactorl.rl.runs.compare import compare_runs
     from reactorl.rl.runs.config import task_flags, task_of
@@ -56,6 +63,8 @@ __all__ = [
     "IMPALA",
     "IPPO",
     "PPO",
+    "ActInput",
+    "ActOutput",
     "Algorithm",
     "AtariPreprocessing",
     "BatchLog",
@@ -77,6 +86,7 @@ __all__ = [
     "MultiAgentIteration",
     "ParallelRunner",
     "ParallelVectorEnv",
+    "Preset",
     "QLearning",
     "Replay",
     "ReplayConfig",
@@ -97,9 +107,11 @@ __all__ = [
     "algorithm_names",
     "apply_mlp",
     "compare_runs",
+    "list_presets",
     "make_mlp",
     "make_vec",
     "plot_runs",
+    "preset",
     "read_checkpoint",
     "register_vector",
     "runs_in",
@@ -120,7 +132,7 @@ _MODULES: Final = {
     "algorithms.torch": ["TorchAlgorithm"],
     "checkpoint.file": ["CheckpointError", "read_checkpoint", "write_checkpoint"],
     "envs.errors": ["EnvError", "SharedStateError"],
-    "flow.algorithm": ["Algorithm", "FlowError", "Spaces"],
+    "flow.algorithm": ["ActInput", "ActOutput", "Algorithm", "FlowError", "Spaces"],
     "flow.evaluation": ["Evaluated"],
     "flow.flow": ["Flow", "FlowRun"],
     "flow.learner": ["Learner"],
@@ -132,6 +144,7 @@ _MODULES: Final = {
     "multi_agent.inference": ["Match", "MatchRun"],
     "multi_agent.pettingzoo": ["ParallelRunner"],
     "multi_agent.vector": ["ParallelVectorEnv"],
+    "presets.lookup": ["Preset", "list_presets", "preset"],
     "runs.callbacks": ["Callback", "EarlyStopping"],
     "runs.compare": ["compare_runs"],
     "runs.config": ["task_flags", "task_of"],

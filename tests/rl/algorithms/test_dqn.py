@@ -9,7 +9,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from reactorl.rl import DQN, FlowError, Spaces
+from reactorl.rl import DQN, ActInput, FlowError, Spaces
 from reactorl.rl.algorithms.epsilon_greedy import epsilon
 
 SPACES = Spaces(gym.spaces.Box(-9, 9, (4,), np.float32), gym.spaces.Discrete(2))
@@ -142,7 +142,8 @@ def test_epsilon_zero_acts_greedily() -> None:
     layers = [{"w": np.zeros((1, 2), np.float32), "b": np.float32([0, 1])}]
     random = np.random.Generator(np.random.PCG64(1))
 
-    actions, _ = algorithm.act(layers, np.zeros((5, 1), np.float32), random, 0.5)
+    inputs = ActInput(np.zeros((5, 1), np.float32))
+    actions = algorithm.act(layers, inputs, random, 0.5).actions
 
     assert epsilon(algorithm, 0.5) == 0.0
     assert actions.tolist() == [1] * 5

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from pettingzoo import ParallelEnv
 
-from reactorl.rl import IPPO, FlowError
+from reactorl.rl import IPPO, ActInput, FlowError
 from reactorl.rl.flow.multi_agent_program import stack
 from tests.rl.contract.tasks import IPPO_TASK, TASKS
 from tests.rl.meeting import Meeting
@@ -63,10 +63,11 @@ def test_training_equals_a_loop_over_agents(name: str) -> None:
                 continue
             rows = np.stack([seen[k][agent] for k in there])
             weights = algorithm.weights(states[agent])
-            actions, more = algorithm.act(weights, rows, streams[agent], progress)
+            inputs = ActInput(rows)
+            output = algorithm.act(weights, inputs, streams[agent], progress)
             for place, k in enumerate(there):
-                chosen[k][agent] = actions[place]
-                extras[k][agent] = {key: v[place] for key, v in more.items()}
+                chosen[k][agent] = output.actions[place]
+                extras[k][agent] = {key: v[place] for key, v in output.extras.items()}
         for k, env in enumerate(envs):
             after, rewards, terminations, truncations, _ = env.step(chosen[k])
             for agent in chosen[k]:
@@ -274,7 +275,9 @@ def test_agents_learn_to_meet() -> None:
         seen, _ = env.reset(seed=10_000 if episode == 0 else None)
         while env.agents:
             actions = {
-                agent: task.algorithm.act_greedy(weights[agent], row[None])[0]
+                agent: task.algorithm.act_greedy(
+                    weights[agent], ActInput(row[None])
+                ).actions[0]
                 for agent, row in seen.items()
             }
             seen, rewards, _, _, _ = env.step(actions)

@@ -10,7 +10,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from reactorl.rl import FlowError, QLearning, Spaces
+from reactorl.rl import ActInput, FlowError, QLearning, Spaces
 from reactorl.rl.algorithms.epsilon_greedy import epsilon
 from tests.rl.contract.tasks import Q_TASK, TASKS
 from tests.rl.trained import lasting, mean_return
@@ -109,7 +109,7 @@ def test_table_has_an_axis_for_each_component_of_an_observation() -> None:
     table = state.table.copy()
     table[20, 3, 1, 1] = 1.0
     rows = np.array([[20, 3, 1], [20, 3, 0]], np.float32)
-    assert algorithm.act_greedy(table, rows).tolist() == [1, 0]
+    assert algorithm.act_greedy(table, ActInput(rows)).actions.tolist() == [1, 0]
 
 
 def test_epsilon_is_annealed_over_the_exploration_fraction() -> None:
@@ -121,7 +121,8 @@ def test_epsilon_is_annealed_over_the_exploration_fraction() -> None:
     table = np.zeros((3, 2))
     table[:, 1] = 1.0
     rows = np.zeros(4_000, np.int64)
-    actions, extras = algorithm.act(table, rows, random, 1.0)
+    output = algorithm.act(table, ActInput(rows), random, 1.0)
+    actions, extras = output.actions, output.extras
     assert extras == {}
     assert 0.08 < np.mean(actions == 0) < 0.12  # half of the random ones
 

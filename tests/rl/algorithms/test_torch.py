@@ -11,7 +11,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch has no build for this Python here")
 
-from reactorl.rl import Flow, ReplayConfig, TorchAlgorithm  # noqa: E402
+from reactorl.rl import ActOutput, Flow, ReplayConfig, TorchAlgorithm  # noqa: E402
 from tests.rl.trained import bits  # noqa: E402
 
 
@@ -36,13 +36,15 @@ class TorchQ(TorchAlgorithm):
         chosen = module(batch["observations"]).gather(1, batch["actions"][:, None])
         return ((chosen[:, 0] - targets) ** 2).mean()
 
-    def act(self, weights: Any, observations: Any, random: Any, progress: float) -> Any:
-        anything = random.integers(2, size=len(observations))
-        explore = random.random(len(observations)) < 0.3
-        return np.where(explore, anything, self.act_greedy(weights, observations)), {}
+    def act(self, weights: Any, inputs: Any, random: Any, progress: float) -> Any:
+        greedy = self.act_greedy(weights, inputs).actions
+        anything = random.integers(2, size=len(greedy))
+        explore = random.random(len(greedy)) < 0.3
+        return ActOutput(np.where(explore, anything, greedy))
 
-    def act_greedy(self, weights: Any, observations: Any) -> Any:
-        return np.argmax(observations @ weights["weight"].T + weights["bias"], axis=1)
+    def act_greedy(self, weights: Any, inputs: Any) -> Any:
+        values = inputs.observations @ weights["weight"].T + weights["bias"]
+        return ActOutput(np.argmax(values, axis=1))
 
 
 BATCH = {

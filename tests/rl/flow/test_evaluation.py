@@ -9,7 +9,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
-from reactorl.rl import Algorithm, Flow
+from reactorl.rl import ActOutput, Algorithm, Flow
 from tests.rl.contract.tasks import DQN_TASK
 from tests.rl.trained import lasting, trained
 
@@ -46,11 +46,11 @@ class Counter(Algorithm):
     def weights(self, state: Any) -> Any:
         return state
 
-    def act(self, weights: Any, observations: Any, random: Any, progress: Any) -> Any:
-        return self.act_greedy(weights, observations), {}
+    def act(self, weights: Any, inputs: Any, random: Any, progress: Any) -> Any:
+        return self.act_greedy(weights, inputs)
 
-    def act_greedy(self, weights: Any, observations: Any) -> Any:
-        return np.full((len(observations), 1), weights, np.float32)
+    def act_greedy(self, weights: Any, inputs: Any) -> Any:
+        return ActOutput(np.full((len(inputs.observations), 1), weights, np.float32))
 
     def update(self, state: Any, batches: Any) -> Any:
         return state + np.float32(1), {"losses/count": float(state)}, None

@@ -202,7 +202,7 @@ def test_an_environment_that_cannot_be_made_is_named() -> None:
         msg = "no license"
         raise OSError(msg)
 
-    envs = RolloutEnvs(ShardFactory(make), WALK.spaces, 2)
+    envs = RolloutEnvs(ShardFactory(make), WALK.spaces, 2, WALK.algorithm)
     with pytest.raises(EnvError, match=r"environment 0 .*no license"):
         envs.open()
     envs.close()

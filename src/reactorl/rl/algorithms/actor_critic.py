@@ -13,13 +13,14 @@ import numpy as np
 from reactorl.rl.algorithms import policy, pytree
 from reactorl.rl.algorithms._jax import jax, optax
 from reactorl.rl.algorithms.mlp import apply_mlp
-from reactorl.rl.flow.algorithm import Algorithm, require
+from reactorl.rl.flow.algorithm import ActOutput, Algorithm, require
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reactorl.rl.checkpoint.registry import Data
     from reactorl.rl.flow.algorithm import (
+        ActInput,
         Array,
         Batch,
         Metrics,
@@ -72,22 +73,22 @@ class ActorCritic(Algorithm):
     # -- acting -----------------------------------------------------------------------
 
     def act(
-        self, weights: Weights, observations: Array, random: Random, progress: float
-    ) -> tuple[Array, Batch]:
+        self, weights: Weights, inputs: ActInput, random: Random, progress: float
+    ) -> ActOutput:
         """Return sampled actions, their log-probabilities, and the progress."""
-        outputs, log_std = self._outputs(weights, observations)
+        outputs, log_std = self._outputs(weights, inputs.observations)
         choices = policy.sample(outputs, log_std, random)
         extras = {
             "choices": choices,
             "log_probs": policy.log_probs(outputs, log_std, choices, np),
             "progress": np.full(len(choices), progress, np.float32),
         }
-        return policy.actions(choices, weights["limits"]), extras
+        return ActOutput(policy.actions(choices, weights["limits"]), extras)
 
-    def act_greedy(self, weights: Weights, observations: Array) -> Array:
+    def act_greedy(self, weights: Weights, inputs: ActInput) -> ActOutput:
         """Return the most probable action."""
-        choices = policy.greedy(*self._outputs(weights, observations))
-        return policy.actions(choices, weights["limits"])
+        choices = policy.greedy(*self._outputs(weights, inputs.observations))
+        return ActOutput(policy.actions(choices, weights["limits"]))
 
     def _outputs(
         self, weights: Weights, observations: Array

@@ -20,7 +20,7 @@ from reactorl.rl.algorithms import pytree
 from reactorl.rl.algorithms._jax import jax, jnp, optax
 from reactorl.rl.algorithms.epsilon_greedy import check_epsilon, epsilon
 from reactorl.rl.algorithms.mlp import apply_mlp, make_mlp
-from reactorl.rl.flow.algorithm import Algorithm, FlowError, require
+from reactorl.rl.flow.algorithm import ActOutput, Algorithm, FlowError, require
 from reactorl.rl.flow.encoding import Encoder
 from reactorl.rl.flow.replay import ReplayConfig
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from reactorl.rl.checkpoint.registry import Data
     from reactorl.rl.flow.algorithm import (
+        ActInput,
         Array,
         Batch,
         Metrics,
@@ -144,11 +145,11 @@ class DQN(Algorithm):
     # -- acting -----------------------------------------------------------------------
 
     def act(
-        self, weights: Weights, observations: Array, random: Random, progress: float
-    ) -> tuple[Array, Batch]:
+        self, weights: Weights, inputs: ActInput, random: Random, progress: float
+    ) -> ActOutput:
         """Return the greedy action, or with probability epsilon a uniform one."""
         threshold = epsilon(self, progress)
-        actions = self.act_greedy(weights, observations)
+        actions = self.act_greedy(weights, inputs).actions
         drawn = random.random(len(actions))
         # Below epsilon the number is uniform in [0, epsilon): it selects the action.
         explores = drawn < threshold
@@ -156,13 +157,12 @@ class DQN(Algorithm):
             count = len(weights[-1]["b"])
             uniform = (drawn[explores] * (count / threshold)).astype(actions.dtype)
             actions[explores] = np.minimum(uniform, count - 1)
-        return actions, {}
+        return ActOutput(actions)
 
-    def act_greedy(self, weights: Weights, observations: Array) -> Array:
+    def act_greedy(self, weights: Weights, inputs: ActInput) -> ActOutput:
         """Return the action with the largest Q-value."""
-        values = apply_mlp(weights, _rows(observations, np), np)
-        best: Array = values.argmax(axis=1)
-        return best
+        values = apply_mlp(weights, _rows(inputs.observations, np), np)
+        return ActOutput(values.argmax(axis=1))
 
     # -- learning ---------------------------------------------------------------------
 

@@ -17,14 +17,21 @@ from gymnasium import spaces
 
 from reactorl.rl._public import public
 from reactorl.rl.algorithms.epsilon_greedy import check_epsilon, epsilon
-from reactorl.rl.flow.algorithm import Algorithm, FlowError
+from reactorl.rl.flow.algorithm import ActOutput, Algorithm, FlowError
 from reactorl.rl.flow.encoding import Encoder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reactorl.rl.checkpoint.registry import Data
-    from reactorl.rl.flow.algorithm import Array, Batch, Metrics, Random, Spaces
+    from reactorl.rl.flow.algorithm import (
+        ActInput,
+        Array,
+        Batch,
+        Metrics,
+        Random,
+        Spaces,
+    )
 
 MOST_ENTRIES: Final = 100_000_000
 """Upper bound of the table's size."""
@@ -110,19 +117,19 @@ class QLearning(Algorithm):
     # -- acting -----------------------------------------------------------------------
 
     def act(
-        self, weights: Array, observations: Array, random: Random, progress: float
-    ) -> tuple[Array, Batch]:
+        self, weights: Array, inputs: ActInput, random: Random, progress: float
+    ) -> ActOutput:
         """Return the greedy action, or with probability epsilon a uniform one."""
-        greedy = self.act_greedy(weights, observations)
+        greedy = self.act_greedy(weights, inputs).actions
         uniform = random.integers(weights.shape[-1], size=len(greedy))
         explores = random.random(len(greedy)) < epsilon(self, progress)
-        return np.where(explores, uniform, greedy), {}
+        return ActOutput(np.where(explores, uniform, greedy))
 
-    def act_greedy(self, weights: Array, observations: Array) -> Array:
+    def act_greedy(self, weights: Array, inputs: ActInput) -> ActOutput:
         """Return the action with the largest Q-value; of equal ones the first."""
         flat = weights.reshape(-1, weights.shape[-1])
-        best: Array = np.argmax(flat[_indices(observations, weights)], axis=1)
-        return best
+        values = flat[_indices(inputs.observations, weights)]
+        return ActOutput(np.argmax(values, axis=1))
 
     # -- learning ---------------------------------------------------------------------
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from reactorl import ReactorlError
@@ -61,6 +61,31 @@ class Spaces:
 
     observation: Space[Any]
     action: Space[Any]
+
+
+@public
+@dataclass(frozen=True, slots=True)
+class ActInput:
+    """What a policy acts on: one row per environment."""
+
+    observations: Array
+    """Encoded observations; see ``Encoder``."""
+    action_mask: Array | None = None
+    """Which actions are allowed, ``[environment, action]``; None: all."""
+    memory: Batch | None = None
+    """State of a recurrent policy; initial where an episode begins."""
+
+
+@public
+@dataclass(frozen=True, slots=True)
+class ActOutput:
+    """What a policy returns: one row per environment."""
+
+    actions: Array
+    extras: Batch = field(default_factory=dict)
+    """More columns for the trajectory, such as log-probabilities."""
+    memory: Batch | None = None
+    """State of a recurrent policy after this step."""
 
 
 @public
@@ -164,23 +189,32 @@ class Algorithm(ABC):
 
     @abstractmethod
     def act(
-        self, weights: Weights, observations: Array, random: Random, progress: float
-    ) -> tuple[Array, Batch]:
-        """Return an action for each observation, with exploration.
+        self, weights: Weights, inputs: ActInput, random: Random, progress: float
+    ) -> ActOutput:
+        """Return an action for each environment, with exploration.
 
         Args:
             weights: As returned by ``weights``.
-            observations: One row each.
+            inputs: Observations, action mask and memory; not to be changed.
             random: Source of all randomness.
             progress: Fraction of the training that is over.
-
-        Returns:
-            Actions, and further columns for the trajectory, such as log-probabilities.
         """
 
     @abstractmethod
-    def act_greedy(self, weights: Weights, observations: Array) -> Array:
-        """Return the greedy action for each observation."""
+    def act_greedy(self, weights: Weights, inputs: ActInput) -> ActOutput:
+        """Return the greedy action for each environment."""
+
+    def initial_memory(self, spaces: Spaces, count: int) -> Batch | None:
+        """Return the memory of a recurrent policy at the start of an episode.
+
+        Args:
+            spaces: Of the environment, or of the agent.
+            count: Number of rows.
+
+        Returns:
+            Arrays by name with one row per environment; None: not recurrent.
+        """
+        return None
 
     @abstractmethod
     def update(

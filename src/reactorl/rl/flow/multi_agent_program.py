@@ -38,7 +38,9 @@ from reactorl.rl.checkpoint.registry import (
     random_state,
     set_random_state,
 )
+from reactorl.rl.flow.algorithm import ActInput
 from reactorl.rl.flow.evaluation import Evaluated, EvaluationPlan
+from reactorl.rl.flow.policy_memory import PolicyMemory, memory_columns
 from reactorl.rl.multi_agent.env_reactor import World, WorldPlan
 from reactorl.rl.multi_agent.envs import (
     AgentsEnvs,
@@ -101,7 +103,9 @@ class LearningAgent(Reactor):
         """Start with the plan's state."""
         self._set(self.plan.state)
         self.extras: dict[int, dict[str, Any]] = {}  # of this tag, by environment
-        count = self.plan.task.algorithm.num_envs
+        algorithm = self.plan.task.algorithm
+        count, spaces = algorithm.num_envs, self.plan.task.agent_spaces[self.plan.agent]
+        self.memory = PolicyMemory(algorithm, spaces, count)
         self.transitions: list[list[dict[str, Any]]] = [[] for _ in range(count)]
 
     def _set(self, state: State) -> None:
@@ -117,6 +121,7 @@ class LearningAgent(Reactor):
             self._set(algorithm.deserialize(self.state, saved["state"]))
             set_random_state(self.np_random, saved["random"])
             self.transitions = [list(mine) for mine in saved["steps"]]
+            self.memory.load(saved.get("memory"))
 
     @reaction(observations, effects=[actions])
     def act(self) -> None:
@@ -127,20 +132,28 @@ class LearningAgent(Reactor):
         turn = self.elapsed // PERIOD - 1
         iteration = turn // algorithm.num_steps
         progress = min(1.0, iteration / algorithm.iterations)
-        actions, extras = algorithm.act(self.current, rows, self.np_random, progress)
-        for row, (index, _) in enumerate(present):
+        indices = [index for index, _ in present]
+        inputs = ActInput(rows, None, self.memory.of(indices))
+        output = algorithm.act(self.current, inputs, self.np_random, progress)
+        self.memory.put(output.memory, indices)
+        extras = {**output.extras, **memory_columns(inputs.memory)}
+        for row, index in enumerate(indices):
             self.extras[index] = {name: value[row] for name, value in extras.items()}
-            self.actions[index].set(actions[row])
+            self.actions[index].set(output.actions[row])
 
     @reaction(played, effects=[metrics, weights])
     def learn(self) -> None:
         """Store transitions, and learn if there are enough."""
         agent, algorithm = self.plan.agent, self.plan.task.algorithm
+        over = []
         for index, port in self.played.present():
+            played = port.value
             if index in self.extras:
-                self.transitions[index].append(
-                    {**_transition(port.value, agent), **self.extras[index]}
-                )
+                new = _transition(played, agent)
+                self.transitions[index].append({**new, **self.extras[index]})
+            if played.scores is not None or _left(played, agent):
+                over.append(index)
+        self.memory.begin(over)
         self.extras = {}  # without an observation there is no action next time
         count = algorithm.num_steps
         if all(len(mine) >= count for mine in self.transitions):
@@ -153,11 +166,19 @@ class LearningAgent(Reactor):
 
     def save(self) -> Data:
         """Return everything that the next tag depends on."""
+        memory = self.memory.save()
         return {
+            **({} if memory is None else {"memory": memory}),
             "state": self.plan.task.algorithm.serialize(self.state),
             "random": random_state(self.np_random),
             "steps": [list(mine) for mine in self.transitions],
         }
+
+
+def _left(played: Played, agent: Any) -> bool:  # noqa: ANN401
+    """Return whether the episode of one agent ended in this step."""
+    ends = played.terminations.get(agent), played.truncations.get(agent)
+    return any(ends)
 
 
 def _transition(played: Played, agent: Any) -> dict[str, Any]:  # noqa: ANN401

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from reactorl import Input, Output, Reactor, param, reaction, shutdown, startup
 from reactorl.rl._public import public
 from reactorl.rl.checkpoint.registry import random_state, set_random_state
+from reactorl.rl.flow.policy_memory import memory_columns
 from reactorl.rl.flow.shard_envs import RolloutEnvs
 from reactorl.rl.flow.trajectory import Columns, Trajectory
 
@@ -57,7 +58,7 @@ class Rollout(Reactor):
         """Start a worker process, if the environments live in one."""
         plan = self.plan
         self.envs: RolloutEnvs | None = RolloutEnvs(
-            plan.shards, plan.spaces, plan.num_envs
+            plan.shards, plan.spaces, plan.num_envs, plan.algorithm
         )
         self.current = self.plan.weights
         self.sent: Trajectory | None = None
@@ -91,13 +92,16 @@ class Rollout(Reactor):
         steps = Columns(plan.num_steps)
         episodes: list[Episode] = []
         for _ in range(plan.num_steps):
-            observations = envs.observations()
-            actions, extras = act(weights, observations, random, progress)
-            steps.put("observations", observations)
-            steps.put("actions", actions)
-            for name, value in extras.items():
+            inputs = envs.inputs()
+            output = act(weights, inputs, random, progress)
+            steps.put("observations", inputs.observations)
+            steps.put("actions", output.actions)
+            for name, value in output.extras.items():
                 steps.put(name, value)
-            ended = envs.step(actions, tag)
+            if inputs.memory is not None:
+                for name, value in memory_columns(inputs.memory).items():
+                    steps.put(name, value)
+            ended = envs.step(output, tag)
             steps.put("rewards", arrays.rewards)
             steps.put("terminations", arrays.terminations)
             steps.put("truncations", arrays.truncations)

@@ -12,7 +12,9 @@ from gymnasium.vector import AutoresetMode
 from reactorl.rl.envs.commands import Description, Load, Only, Reset, Save, Step
 from reactorl.rl.envs.errors import EnvError
 from reactorl.rl.envs.shard import execute
+from reactorl.rl.flow.algorithm import ActInput
 from reactorl.rl.flow.encoding import Encoder
+from reactorl.rl.flow.policy_memory import PolicyMemory
 from reactorl.rl.flow.trajectory import Episode
 
 if TYPE_CHECKING:
@@ -23,7 +25,13 @@ if TYPE_CHECKING:
     from reactorl.rl.envs.commands import Command
     from reactorl.rl.envs.shard import EnvShard, Replies
     from reactorl.rl.envs.shard_factory import ShardFactory
-    from reactorl.rl.flow.algorithm import Algorithm, Array, Spaces, Weights
+    from reactorl.rl.flow.algorithm import (
+        ActOutput,
+        Algorithm,
+        Array,
+        Spaces,
+        Weights,
+    )
 
 _log: Final = logging.getLogger(__name__)
 
@@ -38,6 +46,7 @@ class ShardEnvs:
         factory: Makes the shard.
         spaces: The spaces of one environment.
         count: Number of sub-environments.
+        algorithm: Of the policy that acts in them.
         autoreset: What happens after the end of an episode.
     """
 
@@ -49,12 +58,14 @@ class ShardEnvs:
         factory: ShardFactory,
         spaces: Spaces,
         count: int,
+        algorithm: Algorithm,
         autoreset: AutoresetMode,
     ) -> None:
         self.count = count
         self._shard = factory.make(count, autoreset)
         self._spaces = spaces
         self._encoder = Encoder(spaces.observation)
+        self._memory = PolicyMemory(algorithm, spaces, count)
         self._returns = np.zeros(count)
         self._lengths = np.zeros(count, dtype=np.int64)
 
@@ -79,10 +90,15 @@ class ShardEnvs:
         self._execute(Reset([seeds.get(i) for i in every], None, mask))
         for index in seeds:
             self._returns[index] = self._lengths[index] = 0
+        self._memory.begin(list(seeds))
 
     def observations(self) -> Array:
         """Return the observations, one row each; valid until the next step."""
         return self._encoder.batch(self.arrays.observations.batch())
+
+    def inputs(self) -> ActInput:
+        """Return what the policy acts on next; valid until the next step."""
+        return ActInput(self.observations(), None, self._memory.rows)
 
     def _episode(self, index: int) -> Episode:
         return Episode(float(self._returns[index]), int(self._lengths[index]))
@@ -91,7 +107,9 @@ class ShardEnvs:
         """Return the state of all sub-environments as plain data."""
         slots, every = self.arrays.observations, range(self.count)
         states = self._execute(Save())
+        memory = self._memory.save()
         return {
+            **({} if memory is None else {"memory": memory}),
             "scores": self._returns.copy(),
             "lengths": self._lengths.copy(),
             "observations": [slots.row(index) for index in every],
@@ -102,6 +120,7 @@ class ShardEnvs:
         """Restore a saved state; the sub-environments must have been reset before."""
         self._returns[:] = saved["scores"]
         self._lengths[:] = saved["lengths"]
+        self._memory.load(saved.get("memory"))
         for index, row in enumerate(saved["observations"]):
             self.arrays.observations.writer(index)(row)
         for answer in self._execute(Load(saved["envs"])).values():
@@ -127,14 +146,16 @@ class Ended(NamedTuple):
 class RolloutEnvs(ShardEnvs):
     """Sub-environments that are reset in the last step of an episode."""
 
-    def __init__(self, factory: ShardFactory, spaces: Spaces, count: int) -> None:
-        super().__init__(factory, spaces, count, AutoresetMode.SAME_STEP)
+    def __init__(
+        self, factory: ShardFactory, spaces: Spaces, count: int, algorithm: Algorithm
+    ) -> None:
+        super().__init__(factory, spaces, count, algorithm, AutoresetMode.SAME_STEP)
 
-    def step(self, actions: Array, tag: str) -> list[Ended]:
+    def step(self, output: ActOutput, tag: str) -> list[Ended]:
         """Step all sub-environments.
 
         Args:
-            actions: One for each.
+            output: What the policy returned for all.
             tag: The current tag, for failures.
 
         Returns:
@@ -143,7 +164,8 @@ class RolloutEnvs(ShardEnvs):
         Raises:
             EnvError: One failed, and restarts are off.
         """
-        replies = self._execute(Step(actions, actions), tag)
+        replies = self._execute(Step(output.actions, output.actions), tag)
+        self._memory.put(output.memory)
         self._returns += self.arrays.rewards
         self._lengths += 1
         ended = []
@@ -154,6 +176,7 @@ class RolloutEnvs(ShardEnvs):
             last = self._encoder.one(reply[0]["final_obs"])
             ended.append(Ended(index, last, self._episode(index)))
             self._returns[index] = self._lengths[index] = 0
+        self._memory.begin([each.env_index for each in ended])
         return ended
 
 
@@ -163,7 +186,7 @@ class EvaluationEnvs(ShardEnvs):
     def __init__(
         self, factory: ShardFactory, spaces: Spaces, count: int, algorithm: Algorithm
     ) -> None:
-        super().__init__(factory, spaces, count, AutoresetMode.DISABLED)
+        super().__init__(factory, spaces, count, algorithm, AutoresetMode.DISABLED)
         self._algorithm = algorithm
 
     @property
@@ -189,10 +212,12 @@ class EvaluationEnvs(ShardEnvs):
         """
         rows = list(active)
         all_active = len(rows) == self.count
-        observations = self.observations()
+        inputs = self.inputs()
         if not all_active:
-            observations = observations[rows]
-        actions = self._algorithm.act_greedy(weights, observations)
+            inputs = ActInput(inputs.observations[rows], None, self._memory.of(rows))
+        output = self._algorithm.act_greedy(weights, inputs)
+        actions = output.actions
+        self._memory.put(output.memory, rows)
         command: Command = Step(actions, actions)
         if not all_active:
             by_index = dict(zip(rows, actions, strict=True))

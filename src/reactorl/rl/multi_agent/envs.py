@@ -10,8 +10,9 @@ from gymnasium.vector import AutoresetMode
 
 from reactorl.rl.envs.commands import Load, Save
 from reactorl.rl.envs.shard_factory import ShardFactory
-from reactorl.rl.flow.algorithm import FlowError, Spaces
+from reactorl.rl.flow.algorithm import ActInput, FlowError, Spaces
 from reactorl.rl.flow.encoding import Encoder
+from reactorl.rl.flow.policy_memory import PolicyMemory
 from reactorl.rl.flow.shard_envs import execute_or_raise, local_env, log_restart
 from reactorl.rl.flow.trajectory import Episode
 from reactorl.rl.multi_agent.sub_env import (
@@ -256,6 +257,10 @@ class AgentsEnvs:
         algorithm: Algorithm,
     ) -> None:
         self._algorithm = algorithm
+        self._memories = {
+            agent: PolicyMemory(algorithm, spaces, count)
+            for agent, spaces in cast.items()
+        }
         self._envs: list[AgentsEnv] = []
         try:
             for index in range(count):
@@ -278,13 +283,15 @@ class AgentsEnvs:
         """Begin an episode in some environments, by index."""
         for index, seed in seeds.items():
             self._envs[index].begin(seed)
+        for memory in self._memories.values():
+            memory.begin(list(seeds))
 
     def step_greedily(
         self, weights: Mapping[Any, Weights], active: Sequence[int], tag: str = ""
     ) -> list[tuple[int, Episode]]:
         """Do a greedy step in some environments; return the episodes that ended."""
         envs = [self._envs[index] for index in active]
-        chosen = self._greedy_actions(weights, envs)
+        chosen = self._greedy_actions(weights, active)
         ended = []
         for index, env, actions in zip(active, envs, chosen, strict=True):
             episode = env.play(actions, tag=tag).episode
@@ -293,27 +300,36 @@ class AgentsEnvs:
         return ended
 
     def _greedy_actions(
-        self, weights: Mapping[Any, Weights], envs: Sequence[AgentsEnv]
+        self, weights: Mapping[Any, Weights], active: Sequence[int]
     ) -> list[ByAgent]:
         """Return the actions of all agents; each policy is called once for all envs."""
-        chosen: list[ByAgent] = [{} for _ in envs]
+        chosen: dict[int, ByAgent] = {index: {} for index in active}
         for agent, known in weights.items():
-            present = [k for k, env in enumerate(envs) if agent in env.rows]
+            present = [index for index in active if agent in self._envs[index].rows]
             if present:
-                rows = np.stack([envs[k].rows[agent] for k in present])
-                actions = self._algorithm.act_greedy(known, rows)
-                for k, action in zip(present, actions, strict=True):
-                    chosen[k][agent] = action
-        return chosen
+                rows = np.stack([self._envs[k].rows[agent] for k in present])
+                memory = self._memories[agent]
+                inputs = ActInput(rows, None, memory.of(present))
+                output = self._algorithm.act_greedy(known, inputs)
+                memory.put(output.memory, present)
+                for index, action in zip(present, output.actions, strict=True):
+                    chosen[index][agent] = action
+        return list(chosen.values())
 
     def save(self) -> Data:
         """Return the state of all environments as plain data."""
-        return [env.save() for env in self._envs]
+        return {
+            "envs": [env.save() for env in self._envs],
+            "memories": [memory.save() for memory in self._memories.values()],
+        }
 
     def load(self, saved: Data) -> None:
         """Restore a saved state; the environments must have been reset before."""
-        for env, data in zip(self._envs, saved, strict=True):
+        for env, data in zip(self._envs, saved["envs"], strict=True):
             env.load(data)
+        memories = self._memories.values()
+        for memory, data in zip(memories, saved["memories"], strict=True):
+            memory.load(data)
 
     def close(self) -> None:
         """Close the environments."""

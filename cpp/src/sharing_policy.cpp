@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reactorl/estimated_sharing.hpp"
+#include "reactorl/sharing_policy.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -21,8 +21,8 @@ auto processors(const Phase& phase) -> double {
 
 }  // namespace
 
-EstimatedSharing::EstimatedSharing(const Plan& plan, bool one_at_a_time,
-                                   const Costs& costs, TimeSource now)
+SharingPolicy::SharingPolicy(const Plan& plan, bool one_at_a_time, const Costs& costs,
+                             TimeSource now)
     : plan_(plan),
       costs_(costs),
       now_(now),
@@ -31,20 +31,20 @@ EstimatedSharing::EstimatedSharing(const Plan& plan, bool one_at_a_time,
       skips_(plan.reactions.size()),
       pause_(one_at_a_time ? tuning::kShortestPauseLocked : tuning::kShortestPause) {}
 
-void EstimatedSharing::begin_tag(Epoch tag) {
+void SharingPolicy::begin_tag(Epoch tag) {
   tag_ = tag;
   considered_ = kNone;
 }
 
-auto EstimatedSharing::helpers_for(ReactionId next, const ReadyQueue& ready,
-                                   WorkerId spinning) -> WorkerId {
+auto SharingPolicy::helpers_for(ReactionId next, const ReadyQueue& ready,
+                                WorkerId spinning) -> WorkerId {
   const WorkerId helpers =
       helpers_for_level(plan_.reactions[next].level, ready, spinning);
   return helpers > 0 ? helpers : helpers_beside(next, ready);
 }
 
-auto EstimatedSharing::helpers_for_level(LevelId level, const ReadyQueue& ready,
-                                         WorkerId spinning) -> WorkerId {
+auto SharingPolicy::helpers_for_level(LevelId level, const ReadyQueue& ready,
+                                      WorkerId spinning) -> WorkerId {
   if (level == considered_) return 0;
   considered_ = level;
   Time sum = 0;
@@ -65,7 +65,7 @@ auto EstimatedSharing::helpers_for_level(LevelId level, const ReadyQueue& ready,
   return saved >= worth && may_share() ? std::min(plan_.workers, count) - 1 : 0;
 }
 
-auto EstimatedSharing::helpers_beside(ReactionId reaction, const ReadyQueue& ready)
+auto SharingPolicy::helpers_beside(ReactionId reaction, const ReadyQueue& ready)
     -> WorkerId {
   const Time worth = one_at_a_time_ ? tuning::kWorthLocked : tuning::kWorthBeside;
   if (costs_.recent(reaction) < worth) return 0;
@@ -78,19 +78,20 @@ auto EstimatedSharing::helpers_beside(ReactionId reaction, const ReadyQueue& rea
   return std::min(plan_.workers, ready.outstanding()) - 1;
 }
 
-auto EstimatedSharing::may_share() -> bool {
+auto SharingPolicy::may_share() -> bool {
   if (now_() < paused_until_) return false;
   if (tag_ != asked_at_) {
     asked_at_ = tag_;
     ++asked_;
     // Estimates age while all work is shared. They are renewed often at first, when they
     // may be from runs that paid for imports and caches.
-    renewing_ = asked_ % tuning::kRenewEvery == 0 || (asked_ > 1 && renews_early());
+    renewing_ = asked_ % (tuning::kRenewEveryPerWorker * plan_.workers) == 0 ||
+                (asked_ > 1 && renews_early());
   }
   return !renewing_;
 }
 
-auto EstimatedSharing::renews_early() const -> bool {
+auto SharingPolicy::renews_early() const -> bool {
   // Without a lock a renewal is expensive and needed less: large values that one worker
   // made are freed by that worker only, which sleeps while another replaces them, so
   // they occupy memory twice.
@@ -98,7 +99,7 @@ auto EstimatedSharing::renews_early() const -> bool {
                         : asked_ == 2 || asked_ == 16 || asked_ == 128;
 }
 
-void EstimatedSharing::phase_ended(const Phase& phase) {
+void SharingPolicy::phase_ended(const Phase& phase) {
   judge(phase);
   if (beside_ == kNone) return;
   std::uint8_t& vain = vain_[beside_];
@@ -109,7 +110,7 @@ void EstimatedSharing::phase_ended(const Phase& phase) {
   beside_ = kNone;
 }
 
-void EstimatedSharing::judge(const Phase& phase) {
+void SharingPolicy::judge(const Phase& phase) {
   if (phase.alone <= 0 || phase.together <= 0) return;
   if (paid(phase)) {
     pause_ = one_at_a_time_ ? tuning::kShortestPauseLocked : tuning::kShortestPause;
@@ -121,15 +122,18 @@ void EstimatedSharing::judge(const Phase& phase) {
   // phase is noise. Behind a lock processor time shows whether they did.
   const bool at_once = !one_at_a_time_ || processors(phase) > tuning::kBusyTogether;
   if (at_once && ++poor_ < tuning::kNotNoise) return;
-  const Time pause = phase.together * pause_;
-  paused_until_ = add_time(
-      now_(), one_at_a_time_ ? pause : std::min(pause, tuning::kLongestPauseTime));
+  Time pause = phase.together * pause_;
+  if (!one_at_a_time_) {
+    pause = std::min(pause, std::max(tuning::kLongestPauseTime,
+                                     2 * tuning::kShortestPause * phase.together));
+  }
+  paused_until_ = add_time(now_(), pause);
   pause_ = std::min(2 * pause_,
                     one_at_a_time_ ? tuning::kLongestPauseLocked : tuning::kLongestPause);
   poor_ = 0;
 }
 
-auto EstimatedSharing::paid(const Phase& phase) const -> bool {
+auto SharingPolicy::paid(const Phase& phase) const -> bool {
   const double gain = ratio(phase.alone, phase.together);
   if (!one_at_a_time_) return gain >= tuning::kPaid;
   if (processors(phase) > tuning::kBusyTogether) return gain > tuning::kPaidTogether;
