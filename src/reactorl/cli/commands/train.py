@@ -50,8 +50,8 @@ NEEDED = (
 )  # fmt: skip
 GROUPS = {
     "environment": (
-        "env_id", "num_envs", "norm_obs", "reward_scale", "placement", "env_timeout",
-        "env_restart",
+        "env_id", "num_envs", "norm_obs", "norm_reward", "reward_scale", "placement",
+        "env_timeout", "env_restart",
     ),
     "training": ("total_timesteps", "seed", "num_steps", "rollouts", "lag"),
     "optimization": (
@@ -59,7 +59,10 @@ GROUPS = {
         "num_minibatches", "max_grad_norm", "train_frequency",
         "target_network_frequency", "learning_starts",
     ),
-    "network": ("hidden",),
+    "network": (
+        "network", "hidden", "activation", "shared_trunk", "recurrent",
+        "recurrent_size",
+    ),
     "exploration": ("start_e", "end_e", "exploration_fraction"),
     "replay buffer": ("buffer_size", "batch_size", "priority"),
     "evaluation": ("eval_every", "eval_episodes", "final_episodes"),

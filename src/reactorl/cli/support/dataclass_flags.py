@@ -10,6 +10,7 @@ needed, because most commands run without it.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from inspect import Parameter as Formal
 from inspect import Signature
@@ -21,7 +22,7 @@ from reactorl.errors import ReactorlError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from cyclopts import App, CycloptsError, Group, Token
     from rich.console import Console
@@ -132,14 +133,14 @@ class Flags:
         for one in self.defaults:
             hints, helps = field_types(type(one)), field_docs(type(one))
             for name in _names(one):
-                hint = hints[name]
+                hint = _of_flag(hints[name])
                 how = Parameter(
                     help=helps.get(name, ""),
                     group=groups[titles.get(name, self.other)],
                     converter=_converter(hint),
                     allow_repeating=True,  # the last one counts, as everywhere else
                     consume_multiple=get_origin(hint) is tuple,
-                    negative=None if hint is bool else (),
+                    negative=None if bool in (hint, *get_args(hint)) else (),
                     show_default=_shown if getattr(one, name) is not None else False,
                 )
                 yield Formal(
@@ -188,6 +189,12 @@ def _console() -> Console:
 
 def _names(instance: Any) -> list[str]:  # noqa: ANN401
     return [one.name for one in fields(instance) if one.init]
+
+
+def _of_flag(hint: Any) -> Any:  # noqa: ANN401
+    """Return the type of a flag; what can be a function in Python is a name."""
+    kinds = get_args(hint)
+    return str if any(get_origin(kind) is Callable for kind in kinds) else hint
 
 
 def _converter(hint: Any) -> Callable[..., Any] | None:  # noqa: ANN401

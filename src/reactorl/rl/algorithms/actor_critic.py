@@ -6,14 +6,25 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from reactorl.rl.algorithms import policy, pytree
-from reactorl.rl.algorithms._jax import jax, optax
-from reactorl.rl.algorithms.mlp import apply_mlp
-from reactorl.rl.flow.algorithm import ActOutput, Algorithm, require
+from reactorl.rl.algorithms._jax import jax, jnp, optax
+from reactorl.rl.algorithms.networks.choice import choose_network
+from reactorl.rl.algorithms.networks.compiled import CompiledRows
+from reactorl.rl.algorithms.networks.network import as_floats
+from reactorl.rl.algorithms.networks.options import NetworkOptions
+from reactorl.rl.algorithms.normalization import (
+    ReturnStatistics,
+    RunningStatistics,
+    normalized,
+)
+from reactorl.rl.flow.algorithm import ActOutput, require
+from reactorl.rl.flow.encoding import Encoder
+from reactorl.rl.flow.policy_memory import PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,11 +43,9 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ActorCritic(Algorithm):
+class ActorCritic(NetworkOptions):
     """An on-policy algorithm with an actor and a critic; see ``policy``."""
 
-    hidden: tuple[int, ...] = (64, 64)
-    """Sizes of the hidden layers, of actor and critic each."""
     learning_rate: float = 1e-3
     """Learning rate of Adam."""
     anneal_lr: bool = True
@@ -55,6 +64,12 @@ class ActorCritic(Algorithm):
     """Factor for rewards in the loss; reported returns are unscaled. Choose it such
     that value estimates are about 10 or less: else the critic's gradients leave little
     of max_grad_norm to the actor."""
+    norm_obs: bool = False
+    """Normalize observations by their running mean and variance, and clip them to
+    10."""
+    norm_reward: bool = False
+    """Divide rewards by the running standard deviation of discounted returns, and clip
+    them to 10; reward_scale is not used then."""
 
     def check(self) -> None:
         """Check the hyper-parameters."""
@@ -66,9 +81,43 @@ class ActorCritic(Algorithm):
         policy.check(self.name, spaces_)
 
     def weights(self, state: State) -> Weights:
-        """Return the actor and the bounds of actions, without the critic."""
-        found = {key: v for key, v in state.params.items() if key != "critic"}
-        return pytree.frozen({**found, "limits": state.limits})
+        """Return the actor, the bounds of actions, and what normalizes observations."""
+        found = {**state.params, "limits": state.limits}
+        if not self._critic_acts(found):
+            del found["critic"]
+        if self.norm_obs:
+            statistics = state.statistics
+            found |= {"mean": statistics.mean, "scale": statistics.scale}
+        _ = self._compiled  # made once, before several threads need it
+        return pytree.frozen(found)
+
+    def _critic_acts(self, params: Any) -> bool:  # noqa: ANN401
+        """Return whether the critic has a memory of its own, which rollouts carry."""
+        return self.recurrent != "none" and "trunk" not in params
+
+    # -- networks ---------------------------------------------------------------------
+
+    def initial_memory(self, spaces_: Spaces, count: int) -> Batch | None:
+        """Return the memory at the start of an episode."""
+        shape = Encoder(spaces_.observation).shape
+        return self.networks(shape).initial_memory(count)
+
+    def _init(self, spaces_: Spaces, random: Random) -> dict[str, Any]:
+        """Return what the states of all algorithms have in common."""
+        made = policy.make(
+            random, spaces_, lambda *args: self.networks(args[1]).init(*args)
+        )
+        params, limits = jax.tree.map(jnp.asarray, made)
+        inputs = prod(Encoder(spaces_.observation).shape)
+        return {
+            "params": params,
+            "limits": limits,
+            "optimiser": self._optimiser.init(params),
+            "statistics": RunningStatistics.initial(inputs) if self.norm_obs else None,
+            "returns": ReturnStatistics.initial(self.num_envs)
+            if self.norm_reward
+            else None,
+        }
 
     # -- acting -----------------------------------------------------------------------
 
@@ -76,31 +125,56 @@ class ActorCritic(Algorithm):
         self, weights: Weights, inputs: ActInput, random: Random, progress: float
     ) -> ActOutput:
         """Return sampled actions, their log-probabilities, and the progress."""
-        outputs, log_std = self._outputs(weights, inputs.observations)
+        outputs, memory = self._outputs(weights, inputs)
+        log_std = weights.get("log_std")
         choices = policy.sample(outputs, log_std, random)
         extras = {
             "choices": choices,
             "log_probs": policy.log_probs(outputs, log_std, choices, np),
             "progress": np.full(len(choices), progress, np.float32),
         }
-        return ActOutput(policy.actions(choices, weights["limits"]), extras)
+        return ActOutput(policy.actions(choices, weights["limits"]), extras, memory)
 
     def act_greedy(self, weights: Weights, inputs: ActInput) -> ActOutput:
         """Return the most probable action."""
-        choices = policy.greedy(*self._outputs(weights, inputs.observations))
-        return ActOutput(policy.actions(choices, weights["limits"]))
+        outputs, memory = self._outputs(weights, inputs)
+        choices = policy.greedy(outputs, weights.get("log_std"))
+        return ActOutput(policy.actions(choices, weights["limits"]), memory=memory)
 
     def _outputs(
-        self, weights: Weights, observations: Array
-    ) -> tuple[Array, Array | None]:
-        rows = observations.reshape(len(observations), -1).astype(np.float32)
-        rows = self._normalize(weights, rows)
-        outputs = apply_mlp(weights["actor"], rows, np, "tanh")
-        return outputs, weights.get("log_std")
+        self, weights: Weights, inputs: ActInput
+    ) -> tuple[Array, Batch | None]:
+        """Return the actor's outputs, and the memory after the step."""
+        rows, memory = inputs.observations, inputs.memory
+        shape = rows.shape[1:]
+        if choose_network(self.network, shape, self.hidden, self.activation).compiled:
+            found: tuple[Array, Batch | None] = self._compiled(weights, (rows, memory))
+            return found
+        return self._forward(weights, rows, memory, np)
 
-    def _normalize(self, weights: Weights, rows: Array) -> Array:
-        """Return observations as the actor gets them."""
-        return rows
+    def _forward(
+        self,
+        weights: Weights,
+        rows: Any,  # noqa: ANN401
+        memory: Batch | None,
+        xp: Any,  # noqa: ANN401
+    ) -> tuple[Any, Batch | None]:
+        rows = self._inputs(rows, weights.get("mean"), weights.get("scale"), xp)
+        return self.networks(rows.shape[1:]).act(weights, rows, memory, xp)
+
+    @cached_property
+    def _compiled(self) -> CompiledRows:
+        def forward(weights: Weights, inputs: Any) -> Any:  # noqa: ANN401
+            rows, memory = inputs
+            return self._forward(weights, rows, memory, jnp)
+
+        return CompiledRows(forward)
+
+    def _inputs(self, rows: Any, mean: Any, scale: Any, xp: Any) -> Any:  # noqa: ANN401
+        """Return observations as networks get them; images can stay bytes."""
+        if mean is None:
+            return rows if rows.dtype == np.uint8 else as_floats(rows, xp)
+        return normalized(as_floats(rows, xp), mean, scale, xp)
 
     # -- learning ---------------------------------------------------------------------
 
@@ -111,15 +185,50 @@ class ActorCritic(Algorithm):
         metrics: Metrics = {}
         for batch in batches:
             wanted = ("observations", "next_observations", "choices", "log_probs")
-            steps = {name: batch[name] for name in wanted}
+            steps: dict[str, Any] = {name: batch[name] for name in wanted}
             steps["rewards"] = batch["rewards"].astype(np.float32)
             steps["terminations"] = batch["terminations"]
             steps["truncations"] = batch["truncations"]
+            # Before the first step; later ones follow from it with newer weights.
+            steps["memory"] = {
+                name.removeprefix(PREFIX): column[0]
+                for name, column in batch.items()
+                if name.startswith(PREFIX)
+            }
             rate = np.float32(self.learning_rate_at(float(batch["progress"].flat[0])))
             state, found = self._learn(state, steps, rate)
             metrics = {f"losses/{name}": float(found[name]) for name in sorted(found)}
             metrics["charts/learning_rate"] = float(rate)
         return state, metrics, None
+
+    def _prepared(self, state: State, steps: Any) -> tuple[Any, Any, Any]:  # noqa: ANN401
+        """Normalize the observations and rewards of trajectories.
+
+        Returns:
+            The trajectories, and the statistics of observations and of returns after
+            them. Observations are normalized as rollouts did: those of this iteration
+            count from the next one on.
+        """
+        steps, statistics, returns = dict(steps), state.statistics, state.returns
+        shape = steps["rewards"].shape
+        known = () if statistics is None else (statistics.mean, statistics.scale)
+        mean, scale = known or (None, None)
+        for name in ("observations", "next_observations"):
+            rows = steps[name].reshape(shape[0] * shape[1], *steps[name].shape[2:])
+            if name == "observations" and statistics is not None:
+                floats = as_floats(rows, jnp).reshape(len(rows), -1)
+                statistics = statistics.updated(floats)
+            rows = self._inputs(rows, mean, scale, jnp)
+            steps[name] = rows.reshape(*shape, *rows.shape[1:])
+        if returns is not None:
+            ended = steps["terminations"] | steps["truncations"]
+            returns = returns.updated(steps["rewards"], ended, self.gamma)
+            steps["rewards"] = returns.normalized(steps["rewards"])
+        return steps, statistics, returns
+
+    @property
+    def _reward_factor(self) -> float:
+        return 1.0 if self.norm_reward else self.reward_scale
 
     def learning_rate_at(self, progress: float) -> float:
         """Return the learning rate after a fraction of the training.

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from gymnasium import spaces
 
-from reactorl.rl.algorithms.mlp import make_mlp
 from reactorl.rl.flow.algorithm import FlowError
 from reactorl.rl.flow.encoding import Encoder
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import ModuleType
 
     from reactorl.rl.flow.algorithm import Array, Random, Spaces
@@ -46,25 +46,29 @@ def check(name: str, spaces_: Spaces) -> None:
 
 
 def make(
-    random: Random, spaces_: Spaces, hidden: tuple[int, ...]
+    random: Random,
+    spaces_: Spaces,
+    init: Callable[[Random, tuple[int, ...], int], dict[str, Any]],
 ) -> tuple[dict[str, Any], dict[str, Array]]:
     """Return new networks, and the bounds of actions.
+
+    Args:
+        random: Source of all randomness.
+        spaces_: Of the environment, or of the agent.
+        init: Returns ``actor`` and ``critic`` for the shape of an observation and the
+            number of the actor's outputs.
 
     Returns:
         Parameters: ``actor`` and ``critic``, and for continuous actions ``log_std``.
         Constants: the bounds of the action space.
     """
     action = spaces_.action
-    inputs = int(np.prod(Encoder(spaces_.observation).shape))
     if isinstance(action, spaces.Discrete):
         outputs, limits = int(action.n), {"start": np.asarray(action.start, np.int32)}
     else:
         assert isinstance(action, spaces.Box)
         outputs, limits = int(np.prod(action.shape)), _limits(action)
-    params: dict[str, Any] = {
-        "actor": make_mlp(random, (inputs, *hidden, outputs), last_scale=0.01),
-        "critic": make_mlp(random, (inputs, *hidden, 1), last_scale=1.0),
-    }
+    params = init(random, Encoder(spaces_.observation).shape, outputs)
     if isinstance(action, spaces.Box):
         params["log_std"] = np.zeros(outputs, np.float32)
     return params, limits

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from reactorl.rl.algorithms._jax import jnp
+from reactorl.rl.algorithms._jax import jax, jnp
 from reactorl.rl.algorithms.networks.choice import choose_network
 from reactorl.rl.algorithms.networks.layers import apply_layer, make_layer
+from reactorl.rl.algorithms.networks.network import as_floats
 from reactorl.rl.algorithms.networks.recurrent import recurrent_layer
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ class ActorCriticNetwork:
 
         Args:
             params: At least those of ``acting``.
-            rows: Observations ``[row, *shape]`` of floats.
+            rows: Observations ``[row, *shape]``, floats or bytes.
             memory: Before the step, with one row each.
             xp: ``numpy`` or ``jax.numpy``.
         """
@@ -132,9 +133,9 @@ class ActorCriticNetwork:
         found = {part: self._network(params, part, rows, jnp) for part in self.parts}
         return self._heads(params, found)
 
-    def values(self, params: Any, rows: Any) -> Any:  # noqa: ANN401
-        """Return the values of rows, without memory."""
-        features = self._network(params, self.parts[-1], rows, jnp)
+    def values(self, params: Any, rows: Any, chunks: int = 1) -> Any:  # noqa: ANN401
+        """Return the values of rows, without memory; see ``sequence`` for chunks."""
+        features = self._network(params, self.parts[-1], rows, jnp, chunks)
         return apply_layer(params["critic"][-1], features, jnp)[:, 0]
 
     def sequence(
@@ -143,21 +144,26 @@ class ActorCriticNetwork:
         rows: Any,  # noqa: ANN401
         memory: Batch,
         starts: Any,  # noqa: ANN401
+        chunks: int = 1,
     ) -> tuple[Any, Any, Batch]:
         """Return outputs, values, and the memory after each step of sequences.
 
         Args:
             params: All.
-            rows: Observations ``[step, environment, *shape]`` of floats.
+            rows: Observations ``[step, environment, *shape]``.
             memory: Before the first step, ``[environment, ...]``.
             starts: Whether a step is the first one of an episode.
+            chunks: How many parts of the rows go through the network one after the
+                other, to save memory; must divide their number.
         """
         assert self.recurrent is not None
         shape = rows.shape[:2]
         flat = rows.reshape(-1, *rows.shape[2:])
-        found, after = {}, {}
+        found: dict[str, Any] = {}
+        after: dict[str, Any] = {}
         for part in self.parts:
-            features = self._network(params, part, flat, jnp).reshape(*shape, -1)
+            features = self._network(params, part, flat, jnp, chunks)
+            features = features.reshape(*shape, -1)
             layer = self._layers(params, part)[-1]
             each = self.recurrent.unroll(layer, features, _own(memory, part), starts)
             after |= {f"{part}.{name}": value for name, value in each.items()}
@@ -165,18 +171,25 @@ class ActorCriticNetwork:
         outputs, values = self._heads(params, found)
         return outputs.reshape(*shape, -1), values.reshape(shape), after
 
-    def next_values(self, params: Any, rows: Any, memory: Batch) -> Any:  # noqa: ANN401
+    def next_values(
+        self,
+        params: Any,  # noqa: ANN401
+        rows: Any,  # noqa: ANN401
+        memory: Batch,
+        chunks: int = 1,
+    ) -> Any:  # noqa: ANN401
         """Return the values of the observations that steps led to.
 
         Args:
             params: All.
-            rows: Next observations ``[step, environment, *shape]`` of floats.
+            rows: Next observations ``[step, environment, *shape]``.
             memory: After each step.
+            chunks: See ``sequence``.
         """
         shape, part = rows.shape[:2], self.parts[-1]
         flat = rows.reshape(-1, *rows.shape[2:])
         own = {n: v.reshape(-1, v.shape[-1]) for n, v in _own(memory, part).items()}
-        after = self._step(params, part, flat, own, jnp)
+        after = self._step(params, part, flat, own, jnp, chunks)
         return apply_layer(params["critic"][-1], after["h"], jnp).reshape(shape)
 
     def _heads(self, params: Any, found: dict[str, Any]) -> tuple[Any, Any]:  # noqa: ANN401
@@ -189,10 +202,23 @@ class ActorCriticNetwork:
         found: list[Any] = params[part] if self.shared else params[part][:-1]
         return found
 
-    def _network(self, params: Any, part: str, rows: Any, xp: ModuleType) -> Any:  # noqa: ANN401
+    def _network(
+        self,
+        params: Any,  # noqa: ANN401
+        part: str,
+        rows: Any,  # noqa: ANN401
+        xp: ModuleType,
+        chunks: int = 1,
+    ) -> Any:  # noqa: ANN401
         layers = self._layers(params, part)
         own = layers if self.recurrent is None else layers[:-1]
-        return self.network.apply(own, rows, xp)
+        if chunks == 1:
+            return self.network.apply(own, as_floats(rows, xp), xp)
+        found = jax.lax.map(
+            lambda some: self.network.apply(own, as_floats(some, xp), xp),
+            rows.reshape(chunks, -1, *rows.shape[1:]),
+        )
+        return found.reshape(len(rows), -1)
 
     def _step(
         self,
@@ -201,9 +227,10 @@ class ActorCriticNetwork:
         rows: Any,  # noqa: ANN401
         memory: Memory,
         xp: ModuleType,
+        chunks: int = 1,
     ) -> Memory:
         assert self.recurrent is not None
-        features = self._network(params, part, rows, xp)
+        features = self._network(params, part, rows, xp, chunks)
         layer = self._layers(params, part)[-1]
         projected = self.recurrent.project(layer, features)
         return self.recurrent.step(layer, projected, memory, xp)

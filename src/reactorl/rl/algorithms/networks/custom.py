@@ -9,6 +9,7 @@ It returns two functions. ``init(random)`` returns the parameters, a pytree of a
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -16,19 +17,18 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from reactorl.rl.algorithms._jax import jax, jnp
+from reactorl.rl.algorithms._jax import jax
 from reactorl.rl.algorithms.networks.network import Network
 from reactorl.rl.flow.algorithm import FlowError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from types import ModuleType
 
     from reactorl.rl.flow.algorithm import Random
 
-NetworkFunction: TypeAlias = (
-    "Callable[[tuple[int, ...]], tuple[Callable[..., Any], Callable[..., Any]]]"
-)
+NetworkFunction: TypeAlias = Callable[
+    [tuple[int, ...]], tuple[Callable[..., Any], Callable[..., Any]]
+]
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,8 @@ class CustomNetwork(Network):
         """Return the number of features, found without computing any."""
         init, apply = _made(self.function, tuple(shape))
         params = init(np.random.Generator(np.random.PCG64(0)))  # noqa: TID251
-        rows = jax.ShapeDtypeStruct((1, *shape), jnp.float32)
-        found = jax.eval_shape(apply, params, rows)
+        rows = np.zeros((1, *shape), np.float32)
+        found: Any = jax.eval_shape(apply, params, rows)
         if getattr(found, "ndim", 0) != 2 or found.shape[0] != 1:
             got = getattr(found, "shape", found)
             msg = (
@@ -65,14 +65,15 @@ class CustomNetwork(Network):
 
 @cache
 def _made(function: NetworkFunction, shape: tuple[int, ...]) -> tuple[Any, Any]:
-    found = function(shape)
+    found: Any = function(shape)
     if not (isinstance(found, tuple) and len(found) == 2 and all(map(callable, found))):
         msg = (
             f"network must return two functions, init and apply, got {found!r} from "
             f"{name_of(function)}"
         )
         raise FlowError(msg)
-    return found
+    init, apply = found
+    return init, apply
 
 
 def name_of(function: NetworkFunction) -> str:

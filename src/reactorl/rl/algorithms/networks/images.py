@@ -40,6 +40,7 @@ def image_layout(shape: tuple[int, ...]) -> ImageLayout | None:
         return None
     stack = tuple(range(len(shape) - 3))
     first = len(stack)
+    channel: tuple[int, ...]
     if len(shape) == 2:
         height, width, channel = 0, 1, ()
     elif shape[first] < shape[-1]:
