@@ -15,7 +15,6 @@ from reactorl.rl.algorithms import policy, pytree
 from reactorl.rl.algorithms._jax import jax, jnp, optax
 from reactorl.rl.algorithms.networks.choice import choose_network
 from reactorl.rl.algorithms.networks.compiled import CompiledRows
-from reactorl.rl.algorithms.networks.network import as_floats
 from reactorl.rl.algorithms.networks.options import NetworkOptions
 from reactorl.rl.algorithms.normalization import (
     ReturnStatistics,
@@ -23,12 +22,13 @@ from reactorl.rl.algorithms.normalization import (
     normalized,
 )
 from reactorl.rl.flow.algorithm import ActOutput, require
-from reactorl.rl.flow.encoding import Encoder
+from reactorl.rl.flow.encoding import Encoder, network_input
 from reactorl.rl.flow.policy_memory import PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from reactorl.rl.algorithms.distributions import Distribution
     from reactorl.rl.checkpoint.registry import Data
     from reactorl.rl.flow.algorithm import (
         ActInput,
@@ -77,12 +77,12 @@ class ActorCritic(NetworkOptions):
         require(self.num_minibatches >= 1, self, "num_minibatches", "at least 1")
 
     def check_spaces(self, spaces_: Spaces) -> None:
-        """Check that actions are discrete or floats."""
+        """Check that there is a policy for these spaces."""
         policy.check(self.name, spaces_)
 
     def weights(self, state: State) -> Weights:
-        """Return the actor, the bounds of actions, and what normalizes observations."""
-        found = {**state.params, "limits": state.limits}
+        """Return the actor, the constants of spaces, and what normalizes rows."""
+        found = {**state.params, "constants": state.constants}
         if not self._critic_acts(found):
             del found["critic"]
         if self.norm_obs:
@@ -99,7 +99,7 @@ class ActorCritic(NetworkOptions):
 
     def initial_memory(self, spaces_: Spaces, count: int) -> Batch | None:
         """Return the memory at the start of an episode."""
-        shape = Encoder(spaces_.observation).shape
+        shape = Encoder(spaces_.observation).input_shape
         return self.networks(shape).initial_memory(count)
 
     def _init(self, spaces_: Spaces, random: Random) -> dict[str, Any]:
@@ -107,11 +107,11 @@ class ActorCritic(NetworkOptions):
         made = policy.make(
             random, spaces_, lambda *args: self.networks(args[1]).init(*args)
         )
-        params, limits = jax.tree.map(jnp.asarray, made)
-        inputs = prod(Encoder(spaces_.observation).shape)
+        params, constants = jax.tree.map(jnp.asarray, made)
+        inputs = prod(Encoder(spaces_.observation).input_shape)
         return {
             "params": params,
-            "limits": limits,
+            "constants": constants,
             "optimiser": self._optimiser.init(params),
             "statistics": RunningStatistics.initial(inputs) if self.norm_obs else None,
             "returns": ReturnStatistics.initial(self.num_envs)
@@ -125,26 +125,31 @@ class ActorCritic(NetworkOptions):
         self, weights: Weights, inputs: ActInput, random: Random, progress: float
     ) -> ActOutput:
         """Return sampled actions, their log-probabilities, and the progress."""
-        outputs, memory = self._outputs(weights, inputs)
-        log_std = weights.get("log_std")
-        choices = policy.sample(outputs, log_std, random)
+        actions, memory = self._distribution(weights, inputs)
+        choices = actions.sample(random)
         extras = {
             "choices": choices,
-            "log_probs": policy.log_probs(outputs, log_std, choices, np),
+            "log_probs": actions.log_probs(choices),
             "progress": np.full(len(choices), progress, np.float32),
         }
-        return ActOutput(policy.actions(choices, weights["limits"]), extras, memory)
+        return ActOutput(actions.actions(choices), extras, memory)
 
     def act_greedy(self, weights: Weights, inputs: ActInput) -> ActOutput:
         """Return the most probable action."""
+        actions, memory = self._distribution(weights, inputs)
+        return ActOutput(actions.actions(actions.greedy()), memory=memory)
+
+    def _distribution(
+        self, weights: Weights, inputs: ActInput
+    ) -> tuple[Distribution, Batch | None]:
+        """Return the distribution over actions, and the memory after the step."""
         outputs, memory = self._outputs(weights, inputs)
-        choices = policy.greedy(outputs, weights.get("log_std"))
-        return ActOutput(policy.actions(choices, weights["limits"]), memory=memory)
+        constants, mask = weights["constants"], inputs.action_mask
+        return policy.over(constants, outputs, weights, mask, np), memory
 
     def _outputs(
         self, weights: Weights, inputs: ActInput
     ) -> tuple[Array, Batch | None]:
-        """Return the actor's outputs, and the memory after the step."""
         rows, memory = inputs.observations, inputs.memory
         shape = rows.shape[1:]
         if choose_network(self.network, shape, self.hidden, self.activation).compiled:
@@ -159,7 +164,8 @@ class ActorCritic(NetworkOptions):
         memory: Batch | None,
         xp: Any,  # noqa: ANN401
     ) -> tuple[Any, Batch | None]:
-        rows = self._inputs(rows, weights.get("mean"), weights.get("scale"), xp)
+        normal = (weights["mean"], weights["scale"]) if self.norm_obs else None
+        rows = _inputs(weights["constants"], rows, normal, xp)
         return self.networks(rows.shape[1:]).act(weights, rows, memory, xp)
 
     @cached_property
@@ -169,12 +175,6 @@ class ActorCritic(NetworkOptions):
             return self._forward(weights, rows, memory, jnp)
 
         return CompiledRows(forward)
-
-    def _inputs(self, rows: Any, mean: Any, scale: Any, xp: Any) -> Any:  # noqa: ANN401
-        """Return observations as networks get them; images can stay bytes."""
-        if mean is None:
-            return rows if rows.dtype == np.uint8 else as_floats(rows, xp)
-        return normalized(as_floats(rows, xp), mean, scale, xp)
 
     # -- learning ---------------------------------------------------------------------
 
@@ -186,6 +186,8 @@ class ActorCritic(NetworkOptions):
         for batch in batches:
             wanted = ("observations", "next_observations", "choices", "log_probs")
             steps: dict[str, Any] = {name: batch[name] for name in wanted}
+            if "action_masks" in batch:
+                steps["action_masks"] = batch["action_masks"]
             steps["rewards"] = batch["rewards"].astype(np.float32)
             steps["terminations"] = batch["terminations"]
             steps["truncations"] = batch["truncations"]
@@ -211,14 +213,14 @@ class ActorCritic(NetworkOptions):
         """
         steps, statistics, returns = dict(steps), state.statistics, state.returns
         shape = steps["rewards"].shape
-        known = () if statistics is None else (statistics.mean, statistics.scale)
-        mean, scale = known or (None, None)
+        normal = None if statistics is None else (statistics.mean, statistics.scale)
         for name in ("observations", "next_observations"):
             rows = steps[name].reshape(shape[0] * shape[1], *steps[name].shape[2:])
             if name == "observations" and statistics is not None:
-                floats = as_floats(rows, jnp).reshape(len(rows), -1)
-                statistics = statistics.updated(floats)
-            rows = self._inputs(rows, mean, scale, jnp)
+                raw = _inputs(state.constants, rows, None, jnp)
+                raw = network_input({}, raw, jnp).reshape(len(rows), -1)
+                statistics = statistics.updated(raw)
+            rows = _inputs(state.constants, rows, normal, jnp)
             steps[name] = rows.reshape(*shape, *rows.shape[1:])
         if returns is not None:
             ended = steps["terminations"] | steps["truncations"]
@@ -278,3 +280,16 @@ class ActorCritic(NetworkOptions):
     def deserialize(self, like: State, data: Data) -> State:
         """Return a state from plain data."""
         return pytree.unflatten(like, data)
+
+
+def _inputs(constants: Any, rows: Any, normal: Any, xp: Any) -> Any:  # noqa: ANN401
+    """Return encoded observations as networks get them; images stay bytes.
+
+    ``normal`` are mean and scale of observations; None: they are not normalized.
+    """
+    if normal is None:
+        images = rows.dtype == np.uint8
+        return rows if images else network_input(constants["observations"], rows, xp)
+    rows = network_input(constants["observations"], rows, xp)
+    mean, scale = normal
+    return normalized(rows, mean, scale, xp)

@@ -31,8 +31,8 @@ class IMPALAState(NamedTuple):
     """State of the learner."""
 
     params: Any
-    limits: Any
-    """Bounds of actions; constant."""
+    constants: Any
+    """Constants of the spaces; see ``policy``."""
     optimiser: Any
     statistics: RunningStatistics | None = None
     """Of observations, if they are normalized."""
@@ -105,18 +105,22 @@ class IMPALA(ActorCritic):
             split = column.reshape(length, parts, -1, *rest)
             return jnp.swapaxes(split, 0, 1)
 
+        gradient = jax.grad(self.loss, has_aux=True)
+
         def minibatch(carry: Any, part: Any) -> Any:  # noqa: ANN401
             params, optimiser = carry
-            gradients, found = jax.grad(self.loss, has_aux=True)(params, part)
+            gradients, found = gradient(params, part, state.constants)
             return self._descend(params, optimiser, rate, gradients), found
 
         each = {**jax.tree.map(groups, steps), "memory": memory}
         carry, found = jax.lax.scan(minibatch, (state.params, state.optimiser), each)
         params, optimiser = carry
         found = jax.tree.map(jnp.mean, found)
-        return IMPALAState(params, state.limits, optimiser, statistics, returns), found
+        return IMPALAState(
+            params, state.constants, optimiser, statistics, returns
+        ), found
 
-    def loss(self, params: Any, steps: Any) -> tuple[Any, Any]:  # noqa: ANN401
+    def loss(self, params: Any, steps: Any, constants: Any) -> tuple[Any, Any]:  # noqa: ANN401
         """Return the loss of some environments' trajectories, and metrics."""
         shape = steps["rewards"].shape
         count = shape[0] * shape[1]
@@ -125,9 +129,9 @@ class IMPALA(ActorCritic):
             return steps[name].reshape(count, *steps[name].shape[2:])
 
         outputs, values, next_values = self._evaluated(params, steps)
-        log_std = params.get("log_std")
-        log_probs = policy.log_probs(outputs, log_std, flat("choices"), jnp)
-        log_probs = log_probs.reshape(shape)
+        mask = flat("action_masks") if "action_masks" in steps else None
+        actions = policy.over(constants, outputs, params, mask, jnp)
+        log_probs = actions.log_probs(flat("choices")).reshape(shape)
         ratios = jnp.exp(log_probs - steps["log_probs"])
         # Targets and advantages are constants of the loss.
         targets, advantages = vtrace(
@@ -142,7 +146,7 @@ class IMPALA(ActorCritic):
         )
         policy_loss = -jnp.mean(advantages * log_probs)
         value_loss = 0.5 * jnp.mean((targets - values) ** 2)
-        entropy = jnp.mean(policy.entropies(outputs, log_std, jnp))
+        entropy = jnp.mean(actions.entropies())
         loss = policy_loss - self.ent_coef * entropy + self.vf_coef * value_loss
         return loss, {
             "policy_loss": policy_loss,

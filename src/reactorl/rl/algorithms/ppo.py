@@ -30,8 +30,8 @@ class PPOState(NamedTuple):
     """State of the learner."""
 
     params: Any
-    limits: Any
-    """Bounds of actions; constant."""
+    constants: Any
+    """Constants of the spaces; see ``policy``."""
     statistics: RunningStatistics | None
     """Of observations, if they are normalized."""
     optimiser: Any
@@ -126,6 +126,8 @@ class PPOBase(ActorCritic):
             "values": values,
             "returns": estimates + values,
         }
+        if "action_masks" in steps:
+            batch["action_masks"] = steps["action_masks"]
         if self.recurrent == "none":
             batch = {n: c.reshape(-1, *c.shape[2:]) for n, c in batch.items()}
         else:  # sequences, one of each environment
@@ -172,10 +174,12 @@ class PPOBase(ActorCritic):
         def order(number: Any) -> Any:  # noqa: ANN401
             return jax.random.permutation(jax.random.fold_in(key, number), count)
 
+        gradient = jax.grad(self.loss, has_aux=True)
+
         def minibatch(carry: Any, chosen: Any) -> Any:  # noqa: ANN401
             params, optimiser = carry
             part = jax.tree.map(lambda column: column[chosen], batch)
-            gradients, found = jax.grad(self.loss, has_aux=True)(params, part)
+            gradients, found = gradient(params, part, state.constants)
             return self._descend(params, optimiser, rate, gradients), found
 
         orders = jax.vmap(order)(jnp.arange(self.update_epochs))
@@ -220,12 +224,12 @@ class PPOBase(ActorCritic):
         means["minibatches"] = count
         return *state[0], means
 
-    def loss(self, params: Any, batch: Any) -> tuple[Any, Any]:  # noqa: ANN401
+    def loss(self, params: Any, batch: Any, constants: Any) -> tuple[Any, Any]:  # noqa: ANN401
         """Return the loss of a minibatch, and metrics."""
         outputs, values, batch = self._evaluated(params, batch)
-        log_std = params.get("log_std")
-        log_probs = policy.log_probs(outputs, log_std, batch["choices"], jnp)
-        log_ratio = log_probs - batch["log_probs"]
+        mask = batch.get("action_masks")
+        actions = policy.over(constants, outputs, params, mask, jnp)
+        log_ratio = actions.log_probs(batch["choices"]) - batch["log_probs"]
         ratio = jnp.exp(log_ratio)
         estimates = batch["advantages"]
         if self.norm_adv:
@@ -244,7 +248,7 @@ class PPOBase(ActorCritic):
             )
         value_loss = 0.5 * jnp.mean(value_errors)
 
-        entropy = jnp.mean(policy.entropies(outputs, log_std, jnp))
+        entropy = jnp.mean(actions.entropies())
         loss = policy_loss - self.ent_coef * entropy + self.vf_coef * value_loss
         return loss, {
             "policy_loss": policy_loss,

@@ -12,10 +12,12 @@ from gymnasium.vector import AutoresetMode
 from reactorl.rl.envs.commands import Description, Load, Only, Reset, Save, Step
 from reactorl.rl.envs.errors import EnvError
 from reactorl.rl.envs.shard import execute
+from reactorl.rl.flow.action_encoding import ActionDecoder
 from reactorl.rl.flow.algorithm import ActInput
 from reactorl.rl.flow.encoding import Encoder
 from reactorl.rl.flow.policy_memory import PolicyMemory
 from reactorl.rl.flow.trajectory import Episode
+from reactorl.rl.wrappers.life_loss import LIFE_LOST
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -65,6 +67,7 @@ class ShardEnvs:
         self._shard = factory.make(count, autoreset)
         self._spaces = spaces
         self._encoder = Encoder(spaces.observation)
+        self._decoder = ActionDecoder(spaces.action)
         self._memory = PolicyMemory(algorithm, spaces, count)
         self._returns = np.zeros(count)
         self._lengths = np.zeros(count, dtype=np.int64)
@@ -150,6 +153,8 @@ class RolloutEnvs(ShardEnvs):
         self, factory: ShardFactory, spaces: Spaces, count: int, algorithm: Algorithm
     ) -> None:
         super().__init__(factory, spaces, count, algorithm, AutoresetMode.SAME_STEP)
+        self.lives_lost: list[int] = []
+        """Indices of environments that lost a life in the last step and continue."""
 
     def step(self, output: ActOutput, tag: str) -> list[Ended]:
         """Step all sub-environments.
@@ -164,19 +169,24 @@ class RolloutEnvs(ShardEnvs):
         Raises:
             EnvError: One failed, and restarts are off.
         """
-        replies = self._execute(Step(output.actions, output.actions), tag)
+        actions = self._decoder.batch(output.actions)
+        replies = self._execute(Step(actions, actions), tag)
         self._memory.put(output.memory)
         self._returns += self.arrays.rewards
         self._lengths += 1
         ended = []
+        self.lives_lost = []
         for index, reply in replies.items():
+            if LIFE_LOST in reply[0]:
+                self.lives_lost.append(index)
             if "final_obs" not in reply[0]:
                 continue
             log_restart(reply[0]["final_info"], tag)
             last = self._encoder.one(reply[0]["final_obs"])
             ended.append(Ended(index, last, self._episode(index)))
             self._returns[index] = self._lengths[index] = 0
-        self._memory.begin([each.env_index for each in ended])
+        # A lost life is the end of an episode for the policy, but not for the game.
+        self._memory.begin([*(each.env_index for each in ended), *self.lives_lost])
         return ended
 
 
@@ -216,7 +226,7 @@ class EvaluationEnvs(ShardEnvs):
         if not all_active:
             inputs = ActInput(inputs.observations[rows], None, self._memory.of(rows))
         output = self._algorithm.act_greedy(weights, inputs)
-        actions = output.actions
+        actions = self._decoder.batch(output.actions)
         self._memory.put(output.memory, rows)
         command: Command = Step(actions, actions)
         if not all_active:

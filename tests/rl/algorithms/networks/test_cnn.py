@@ -20,7 +20,7 @@ from reactorl.rl.algorithms.networks.cnn import (
     max_pool,
 )
 from reactorl.rl.algorithms.networks.images import image_layout
-from reactorl.rl.algorithms.networks.network import as_floats
+from reactorl.rl.flow.encoding import network_input
 
 
 def generator(seed: int = 1) -> Any:
@@ -112,25 +112,15 @@ def test_frames_first_and_channels_last_give_the_same_features() -> None:
     images = generator().integers(0, 256, (2, 40, 41, 4), dtype=np.uint8)
     params = NATURE_CNN.init(generator(), (40, 41, 4))
 
-    last = NATURE_CNN.apply(params, as_floats(images, np), np)
+    last = NATURE_CNN.apply(params, network_input({}, images, np), np)
     first = np.moveaxis(images, 3, 1)
-    found = NATURE_CNN.apply(params, as_floats(first, np), np)
+    found = NATURE_CNN.apply(params, network_input({}, first, np), np)
 
     assert last.shape == (2, 512)
     np.testing.assert_array_equal(found, last)
     stacked = images.reshape(2, 40, 41, 2, 2).transpose(0, 3, 1, 2, 4)
-    found = NATURE_CNN.apply(params, as_floats(stacked, np), np)
+    found = NATURE_CNN.apply(params, network_input({}, stacked, np), np)
     np.testing.assert_array_equal(found, last)
-
-
-def test_bytes_are_divided_by_255() -> None:
-    found = as_floats(np.uint8([[0, 51, 255]]), np)
-
-    assert found.dtype == np.float32
-    np.testing.assert_allclose(found, [[0, 0.2, 1]], rtol=1e-6)
-    ints = as_floats(np.int64([[0, 51, 255]]), np)
-    assert ints.dtype == np.float32
-    np.testing.assert_array_equal(ints, [[0, 51, 255]])
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from reactorl.rl.algorithms._jax import jax, jnp
 from reactorl.rl.algorithms.networks.choice import choose_network
 from reactorl.rl.algorithms.networks.layers import apply_layer, make_layer
-from reactorl.rl.algorithms.networks.network import as_floats
 from reactorl.rl.algorithms.networks.recurrent import recurrent_layer
+from reactorl.rl.flow.encoding import network_input
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -213,9 +213,9 @@ class ActorCriticNetwork:
         layers = self._layers(params, part)
         own = layers if self.recurrent is None else layers[:-1]
         if chunks == 1:
-            return self.network.apply(own, as_floats(rows, xp), xp)
+            return self.network.apply(own, network_input({}, rows, xp), xp)
         found = jax.lax.map(
-            lambda some: self.network.apply(own, as_floats(some, xp), xp),
+            lambda some: self.network.apply(own, network_input({}, some, xp), xp),
             rows.reshape(chunks, -1, *rows.shape[1:]),
         )
         return found.reshape(len(rows), -1)

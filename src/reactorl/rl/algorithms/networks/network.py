@@ -11,8 +11,6 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from reactorl.rl.algorithms.networks.layers import apply_layer, make_layer
 
 if TYPE_CHECKING:
@@ -47,7 +45,7 @@ class Network(ABC):
 
         Args:
             params: As returned by ``init``.
-            rows: Observations ``[row, *shape]`` of floats; see ``as_floats``.
+            rows: Observations ``[row, *shape]`` of floats; see ``network_input``.
             xp: ``numpy`` or ``jax.numpy``.
         """
 
@@ -68,10 +66,3 @@ class Network(ABC):
     def apply_with_head(self, params: list[Any], rows: Any, xp: ModuleType) -> Any:  # noqa: ANN401
         """Return the outputs of the head; see ``apply``."""
         return apply_layer(params[-1], self.apply(params[:-1], rows, xp), xp)
-
-
-def as_floats(rows: Any, xp: ModuleType) -> Any:  # noqa: ANN401
-    """Return observations as float32; bytes are divided by 255."""
-    if rows.dtype == np.uint8:
-        return rows.astype(xp.float32) * xp.float32(1 / 255)
-    return rows if rows.dtype == np.float32 else rows.astype(xp.float32)
