@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         read_checkpoint,
         write_checkpoint,
     )
-    from reactorl.rl.envs.errors import EnvError, SharedStateError
+    from reactorl.rl.envs.errors import EnvError, SharedStateError, ThreadSafetyError
     from reactorl.rl.flow.algorithm import (
         ActInput,
         ActOutput,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         FlowError,
         Spaces,
     )
-    from reactorl.rl.flow.evaluation import Evaluated
+    from reactorl.rl.flow.evaluation import Evaluated, PlayProgress
     from reactorl.rl.flow.flow import Flow, FlowRun
     from reactorl.rl.flow.learner import Learner
     from reactorl.rl.flow.multi_agent import MultiAgentFlow, MultiAgentIteration
@@ -90,6 +90,7 @@ __all__ = [
     "MultiAgentIteration",
     "ParallelRunner",
     "ParallelVectorEnv",
+    "PlayProgress",
     "Preset",
     "QLearning",
     "Replay",
@@ -101,6 +102,7 @@ __all__ = [
     "SharedStateError",
     "Spaces",
     "Task",
+    "ThreadSafetyError",
     "TorchAlgorithm",
     "Trainer",
     "TrainerOptions",
@@ -137,9 +139,9 @@ _MODULES: Final = {
     "algorithms.td3": ["TD3"],
     "algorithms.torch": ["TorchAlgorithm"],
     "checkpoint.file": ["CheckpointError", "read_checkpoint", "write_checkpoint"],
-    "envs.errors": ["EnvError", "SharedStateError"],
+    "envs.errors": ["EnvError", "SharedStateError", "ThreadSafetyError"],
     "flow.algorithm": ["ActInput", "ActOutput", "Algorithm", "FlowError", "Spaces"],
-    "flow.evaluation": ["Evaluated"],
+    "flow.evaluation": ["Evaluated", "PlayProgress"],
     "flow.flow": ["Flow", "FlowRun"],
     "flow.learner": ["Learner"],
     "flow.multi_agent": ["MultiAgentFlow", "MultiAgentIteration"],

@@ -68,9 +68,10 @@ GROUPS = {
         "network", "hidden", "activation", "shared_trunk", "recurrent",
         "recurrent_size", "dueling",
     ),
-    "exploration": ("start_e", "end_e", "exploration_fraction", "exploration_noise"),
+    "exploration": ("start_e", "end_e", "exploration_fraction", "exploration_noise",
+        "noise_persistence"),
     "replay buffer": ("buffer_size", "batch_size", "priority", "n_step"),
-    "evaluation": ("eval_every", "eval_episodes", "final_episodes"),
+    "evaluation": ("eval_every", "eval_episodes", "eval_max_steps", "final_episodes"),
     "run": (
         "workers", "runs_dir", "resume", "preset", "checkpoint_every", "trace",
         "timing", "dashboard", "progress",

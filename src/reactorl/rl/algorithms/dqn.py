@@ -19,7 +19,7 @@ from reactorl.rl._public import public
 from reactorl.rl.algorithms import pytree
 from reactorl.rl.algorithms._jax import jax, jnp, optax
 from reactorl.rl.algorithms.epsilon_greedy import check_epsilon, epsilon
-from reactorl.rl.algorithms.mlp import apply_mlp, make_mlp
+from reactorl.rl.algorithms.networks.mlp import apply_mlp, make_mlp
 from reactorl.rl.flow.algorithm import ActOutput, Algorithm, FlowError, require
 from reactorl.rl.flow.encoding import Encoder
 from reactorl.rl.flow.replay import ReplayConfig

@@ -74,7 +74,12 @@ class OffPolicyActorCritic(Algorithm):
     """Updates per train_frequency environment steps. An iteration has num_envs *
     num_steps * gradient_steps / train_frequency updates, rounded to the nearest
     integer, but at least 1."""
-    hidden: tuple[int, ...] = (256, 256)
+    noise_persistence: float = 0.0
+    """Probability that an environment keeps the exploration noise of the step before,
+    or the uniform action before learning_starts, instead of drawing another: it lasts
+    for 1 / (1 - noise_persistence) steps on average. Above 0, exploration goes further,
+    for environments in which it takes many steps in one direction to get anywhere."""
+    hidden: tuple[int, ...] = (64, 64)
     """Sizes of the hidden layers, of the actor and of each critic."""
 
     default_env = "Pendulum-v1"
@@ -87,6 +92,7 @@ class OffPolicyActorCritic(Algorithm):
         require(self.train_frequency > 0, self, "train_frequency", "above 0")
         require(self.gradient_steps >= 1, self, "gradient_steps", "at least 1")
         require(self.n_step >= 1, self, "n_step", "at least 1")
+        require(0 <= self.noise_persistence < 1, self, "noise_persistence", "in [0, 1)")
 
     def check_spaces(self, spaces_: Spaces) -> None:
         """Check that actions are floats between finite bounds."""
@@ -137,25 +143,47 @@ class OffPolicyActorCritic(Algorithm):
     ) -> ActOutput:
         """Return actions with exploration; before ``learning_starts`` uniform ones."""
         limits, observations = weights["limits"], inputs.observations
-        if self._steps_at(progress) < self.learning_starts:
-            shape = (len(observations), limits["low"].size)
-            choices = random.random(shape, np.float32) * 2 - 1
+        uniform = self._steps_at(progress) < self.learning_starts
+        shape = (len(observations), limits["low"].size)
+        if uniform:
+            noise = random.random(shape, np.float32) * 2 - 1
         else:
-            choices = self._explore(weights["actor"], rows(observations, np), random)
-        return ActOutput(to_actions(choices, limits))
+            noise = random.standard_normal(shape, np.float32)
+        memory = inputs.memory
+        if memory is not None:
+            kept = random.random(len(noise)) < self.noise_persistence
+            kept &= memory["has_noise"]
+            noise = np.where(kept[:, None], memory["noise"], noise)
+            memory = {"noise": noise, "has_noise": np.ones_like(kept)}
+        choices = noise
+        if not uniform:
+            choices = self._explore(weights["actor"], rows(observations, np), noise)
+        return ActOutput(to_actions(choices, limits), memory=memory)
+
+    def initial_memory(self, spaces: Spaces, count: int) -> Batch | None:
+        """Return the noise of rollouts at the start of an episode: none yet."""
+        if self.noise_persistence == 0:
+            return None
+        assert spaces.action.shape is not None
+        shape = (count, int(np.prod(spaces.action.shape)))
+        return {
+            "noise": np.zeros(shape, np.float32),
+            "has_noise": np.zeros(count, bool),
+        }
 
     def act_greedy(self, weights: Weights, inputs: ActInput) -> ActOutput:
         """Return the actor's actions without exploration."""
         choices = self._greedy(weights["actor"], rows(inputs.observations, np))
-        return ActOutput(to_actions(choices, weights["limits"]))
+        actions = to_actions(choices, weights["limits"])
+        return ActOutput(actions, memory=inputs.memory)
 
     def _steps_at(self, progress: float) -> int:
         """Return the environment steps before an iteration, from its progress."""
         return round(progress * self.iterations) * self.steps_per_iteration
 
     @abstractmethod
-    def _explore(self, actor: Any, inputs: Array, random: Random) -> Array:  # noqa: ANN401
-        """Return choices with exploration."""
+    def _explore(self, actor: Any, inputs: Array, noise: Array) -> Array:  # noqa: ANN401
+        """Return choices with exploration, from standard normal noise."""
 
     @abstractmethod
     def _greedy(self, actor: Any, inputs: Array) -> Array:  # noqa: ANN401

@@ -28,7 +28,7 @@ from reactorl.rl.flow.algorithm import require
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from reactorl.rl.flow.algorithm import Array, Random, Spaces
+    from reactorl.rl.flow.algorithm import Array, Spaces
 
 LOG_STD_MIN, LOG_STD_MAX = -5.0, 2.0
 _LOG_2 = float(np.log(2))
@@ -57,7 +57,7 @@ class SACState(NamedTuple):
 class SAC(OffPolicyActorCritic):
     """SAC: soft actor-critic, for continuous actions."""
 
-    policy_lr: float = 3e-4
+    policy_lr: float = 1e-3
     """Learning rate of Adam for the actor."""
     q_lr: float = 1e-3
     """Learning rate of Adam for the critics and for alpha."""
@@ -104,9 +104,8 @@ class SAC(OffPolicyActorCritic):
 
     # -- acting -----------------------------------------------------------------------
 
-    def _explore(self, actor: Any, inputs: Array, random: Random) -> Array:  # noqa: ANN401
+    def _explore(self, actor: Any, inputs: Array, noise: Array) -> Array:  # noqa: ANN401
         mean, log_std = _distribution(actor, inputs, np)
-        noise = random.standard_normal(mean.shape, np.float32)
         found: Array = np.tanh(mean + np.exp(log_std) * noise)
         return found
 

@@ -27,7 +27,7 @@ from reactorl.rl.algorithms.off_policy import (
 from reactorl.rl.flow.algorithm import require
 
 if TYPE_CHECKING:
-    from reactorl.rl.flow.algorithm import Array, Random, Spaces
+    from reactorl.rl.flow.algorithm import Array, Spaces
 
 
 class TD3State(NamedTuple):
@@ -93,9 +93,8 @@ class TD3(OffPolicyActorCritic):
 
     # -- acting -----------------------------------------------------------------------
 
-    def _explore(self, actor: Any, inputs: Array, random: Random) -> Array:  # noqa: ANN401
+    def _explore(self, actor: Any, inputs: Array, noise: Array) -> Array:  # noqa: ANN401
         choices = self._greedy(actor, inputs)
-        noise = random.standard_normal(choices.shape, np.float32)
         found: Array = np.clip(choices + self.exploration_noise * noise, -1, 1)
         return found
 
