@@ -24,7 +24,7 @@ from reactorl.rl.algorithms.epsilon_greedy import (
     epsilon,
     nth_allowed,
 )
-from reactorl.rl.algorithms.mlp import apply_mlp, make_mlp
+from reactorl.rl.algorithms.networks.mlp import apply_mlp, make_mlp
 from reactorl.rl.flow.action_encoding import check_actions
 from reactorl.rl.flow.algorithm import ActOutput, Algorithm, require
 from reactorl.rl.flow.encoding import Encoder, network_input
