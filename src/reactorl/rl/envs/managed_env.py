@@ -10,7 +10,8 @@ import traceback
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from reactorl.rl.checkpoint.env_state import restore_env, saved_env
+from reactorl.rl.checkpoint.env_restore import restore_env
+from reactorl.rl.checkpoint.env_state import saved_env
 from reactorl.rl.envs._stepping import Stepper
 from reactorl.rl.envs.errors import EnvError
 from reactorl.rl.envs.restart_state import RestartState
