@@ -97,6 +97,7 @@ class ShardFactory:
             self._rules.restart,
             timeout=self._rules.timeout,
             sub_env=self._rules.sub_env,
+            resumable=True,
         )
         if self.placement == "process":
             from reactorl.rl.envs.process.shard import ProcessShard

@@ -112,7 +112,8 @@ class ServedShard(LocalShard):
         progress = self._progress
         if progress is None:
             return _sendable(super().execute_one(command, sub_env))
-        progress.current[self._number] = sub_env.index
+        if command.operation != "query":  # these may take longer than one step
+            progress.current[self._number] = sub_env.index
         reply = super().execute_one(command, sub_env)
         progress.steps[sub_env.index] = sub_env.steps
         progress.restarts[sub_env.index] = sub_env.restarts.count
