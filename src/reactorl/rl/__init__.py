@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from reactorl.rl.multi_agent.inference import Match, MatchRun
     from reactorl.rl.multi_agent.pettingzoo import ParallelRunner
     from reactorl.rl.multi_agent.vector import ParallelVectorEnv
+    from reactorl.rl.presets.lookup import Preset, list_presets, preset
     from reactorl.rl.runs.callbacks import Callback, EarlyStopping
     from reactorl.rl.runs.compare import compare_runs
     from reactorl.rl.runs.config import task_flags, task_of
@@ -85,6 +86,7 @@ __all__ = [
     "MultiAgentIteration",
     "ParallelRunner",
     "ParallelVectorEnv",
+    "Preset",
     "QLearning",
     "Replay",
     "ReplayConfig",
@@ -105,9 +107,11 @@ __all__ = [
     "algorithm_names",
     "apply_mlp",
     "compare_runs",
+    "list_presets",
     "make_mlp",
     "make_vec",
     "plot_runs",
+    "preset",
     "read_checkpoint",
     "register_vector",
     "runs_in",
@@ -140,6 +144,7 @@ _MODULES: Final = {
     "multi_agent.inference": ["Match", "MatchRun"],
     "multi_agent.pettingzoo": ["ParallelRunner"],
     "multi_agent.vector": ["ParallelVectorEnv"],
+    "presets.lookup": ["Preset", "list_presets", "preset"],
     "runs.callbacks": ["Callback", "EarlyStopping"],
     "runs.compare": ["compare_runs"],
     "runs.config": ["task_flags", "task_of"],

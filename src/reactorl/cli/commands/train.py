@@ -14,7 +14,7 @@ from reactorl.cli.support.dataclass_flags import FlagError, Flags
 from reactorl.cli.support.errors import explained, fail, missing
 
 if TYPE_CHECKING:
-    from reactorl.rl import Trainer
+    from reactorl.rl import Preset, Trainer
 
 DESCRIPTION = """\
 Train an algorithm on an environment. The run gets a directory in runs/ with its
@@ -35,12 +35,15 @@ examples:
   reactorl train dqn --env-id CartPole-v1 --seed 1 --workers 2
   reactorl train ppo --env-id Pendulum-v1 --gamma 0.9
   reactorl train ippo --env-id mpe2.simple_spread_v3
+  reactorl train ppo --env-id LunarLander-v3    with the preset for it
+  reactorl train --list-presets                 tuned settings by environment
   reactorl train dqn --dashboard                watch it in a browser
   reactorl train dqn --resume runs/CartPole-v1__dqn__1__1700000000
 
 exit status: 0 when the training is complete, 130 after Ctrl-C (a checkpoint was
 written), 2 if the flags or the run are wrong, 1 if the training failed.
 """
+LIST_PRESETS = "--list-presets"
 NEEDED = (
     "numpy", "gymnasium", "jax", "optax", "cyclopts", "rich", "tensorboardX",
     "matplotlib",
@@ -61,8 +64,8 @@ GROUPS = {
     "replay buffer": ("buffer_size", "batch_size", "priority"),
     "evaluation": ("eval_every", "eval_episodes", "final_episodes"),
     "run": (
-        "workers", "runs_dir", "resume", "checkpoint_every", "trace", "timing",
-        "dashboard", "progress",
+        "workers", "runs_dir", "resume", "preset", "checkpoint_every", "trace",
+        "timing", "dashboard", "progress",
     ),
     "Weights & Biases": ("track", "wandb_project_name", "wandb_entity"),
 }  # fmt: skip
@@ -70,9 +73,13 @@ GROUPS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class ResumeFlag:
-    """The flag that names a run to resume."""
+class StartFlags:
+    """The flags that say where the defaults of the others come from."""
 
+    preset: bool = True
+    """Apply the preset for the environment, if there is one: tuned settings instead of
+    the defaults of flags that are not given. 'reactorl train --list-presets' lists
+    them."""
     resume: Path | None = None
     """Directory of a run to resume from its newest checkpoint; other flags default to
     those of that run."""
@@ -86,16 +93,27 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("algorithm", metavar="ALGORITHM", help="one of the above")
+    parser.add_argument(
+        LIST_PRESETS,
+        action="store_true",
+        help="list tuned settings, by algorithm and environment, and exit",
+    )
+    parser.add_argument(
+        "algorithm", nargs="?", metavar="ALGORITHM", help="one of the above"
+    )
     flags = parser.add_argument(
         "flags", nargs=argparse.REMAINDER, metavar="FLAGS", help="its flags"
     )
     flags.required = False  # so that no message calls it missing
-    parser.set_defaults(command=command)
+    parser.set_defaults(command=command, error=parser.error)
 
 
 def command(args: argparse.Namespace) -> int:
     """Train; return the exit status."""
+    if args.list_presets or LIST_PRESETS in args.flags:
+        return list_presets(args.algorithm)
+    if args.algorithm is None:
+        args.error("the following arguments are required: ALGORITHM")
     lacking = missing(NEEDED, "train")
     if lacking:
         return fail(lacking)
@@ -141,23 +159,44 @@ def trainer_of(name: str, flags: list[str]) -> Trainer:
         SystemExit: A flag asks for help (status 0).
     """
     from reactorl.rl import Trainer
+    from reactorl.rl.presets.lookup import find_preset
 
-    parsed = flags_of(name).parse(flags)
-    run: Path | None = parsed[-1].resume
-    if run is not None:
-        parsed = flags_of(name, run).parse(flags)
-    environment, options, algorithm, how, _ = parsed
-    task = algorithm.task(environment.env_id, **_values(options))
+    plain = flags_of(name)
+    given = plain.given(flags)
+    run: Path | None = given.get("resume")
+    preset: Preset | None = None
+    if run is None and given.get("preset", True):
+        env_id = given.get("env_id", plain.defaults[0].env_id)
+        preset = find_preset(name, env_id)
+    environment, options, algorithm, how, _ = flags_of(name, run, preset).parse(flags)
+    named = {} if preset is None else {"preset": preset.name}
+    task = algorithm.task(environment.env_id, **_values(options), **named)
+    if preset is not None:
+        say(f"preset: {preset.without(given)}\n")
     line = ["reactorl", "train", name, *flags]
     return Trainer(task, run, resume=run is not None, command=line, **_values(how))
 
 
-def flags_of(name: str, run: Path | None = None) -> Flags:
+def list_presets(algorithm: str | None = None) -> int:
+    """Print the presets, those of one algorithm if it is given."""
+    from reactorl.rl.presets.lookup import list_presets
+
+    found = list_presets()
+    if algorithm is not None:
+        found = [one for one in found if one.name.startswith(f"{algorithm}/")]
+    for one in found:
+        print(f"{one}\n  tried on: {one.tried}\n  source:   {one.source}")
+    sys.stdout.flush()
+    return 0
+
+
+def flags_of(name: str, run: Path | None = None, preset: Preset | None = None) -> Flags:
     """Return the flags of an algorithm.
 
     Args:
         name: Of the algorithm.
         run: The run whose settings are the defaults; None: those of the algorithm.
+        preset: Settings that replace defaults.
 
     Raises:
         FlowError: There is no such algorithm.
@@ -165,7 +204,7 @@ def flags_of(name: str, run: Path | None = None) -> Flags:
     """
     from reactorl.rl import TrainerOptions, task_flags
 
-    defaults = [*task_flags(name, run), TrainerOptions(), ResumeFlag()]
+    defaults = [*task_flags(name, run, preset), TrainerOptions(), StartFlags()]
     about = (type(defaults[2]).__doc__ or "").splitlines()[0]
     return Flags(f"reactorl train {name}", about, defaults, GROUPS, name)
 

@@ -60,6 +60,19 @@ class Flags:
             FlagError: An argument is wrong.
             SystemExit: The arguments ask for help, which was printed (status 0).
         """
+        given = self.given(args)
+        return [
+            replace(one, **{k: given[k] for k in _names(one) if k in given})
+            for one in self.defaults
+        ]
+
+    def given(self, args: Sequence[str]) -> Mapping[str, Any]:
+        """Return the values that the arguments give, by field.
+
+        Raises:
+            FlagError: An argument is wrong.
+            SystemExit: The arguments ask for help, which was printed (status 0).
+        """
         from cyclopts import CycloptsError
 
         app = self._app()
@@ -73,11 +86,8 @@ class Flags:
             call(*bound.args, **bound.kwargs)
             sys.stdout.flush()
             raise SystemExit(0)
-        given = bound.arguments
-        return [
-            replace(one, **{k: given[k] for k in _names(one) if k in given})
-            for one in self.defaults
-        ]
+        found: Mapping[str, Any] = bound.arguments
+        return found
 
     def add_to(self, parser: argparse.ArgumentParser) -> None:
         """Add the flags to a parser, for shell completion."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from operator import index
 from typing import Any, TypeAlias
 
 import gymnasium as gym
 from gymnasium.envs.registration import EnvSpec
+
+from reactorl.rl.envs.ids import dependency_hint, find_spec
 
 Maker: TypeAlias = Callable[[], gym.Env[Any, Any]]
 """Makes one environment."""
@@ -25,23 +26,43 @@ class Recipe:
     wrappers: Sequence[Callable[[Any], Any]] = ()
 
     def __call__(self) -> gym.Env[Any, Any]:
-        """Make an environment."""
-        env: gym.Env[Any, Any] = gym.make(self.spec, **self.kwargs)
-        for wrapper in self.wrappers:
-            env = wrapper(env)
-        return env
+        """Make an environment.
 
-
-def find_spec(env_id: str) -> EnvSpec:
-    """Return the specification with an id; ``module:id`` imports a module first."""
-    module, _, name = env_id.rpartition(":")
-    if module:
+        Raises:
+            gymnasium.error.DependencyNotInstalled: A package is missing; the message
+                says how to install it.
+        """
         try:
-            import_module(module)
+            env: gym.Env[Any, Any] = gym.make(self.spec, **self.kwargs)
         except ImportError as error:
-            error.add_note(f"{module!r} is the module in the id {env_id!r}")
-            raise
-    return gym.spec(name)
+            hint = dependency_hint(self.spec, error)
+            if not hint:
+                raise
+            msg = f"{str(error).rstrip('.')}. {hint}"
+            raise gym.error.DependencyNotInstalled(msg) from error
+        return wrapped(env, self.wrappers)
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapped:
+    """Makes an environment with a function of the user, and wraps it."""
+
+    make: Callable[..., gym.Env[Any, Any]]
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    wrappers: Sequence[Callable[[Any], Any]] = ()
+
+    def __call__(self) -> gym.Env[Any, Any]:
+        """Make an environment."""
+        return wrapped(self.make(**self.kwargs), self.wrappers)
+
+
+def wrapped(
+    env: gym.Env[Any, Any], wrappers: Sequence[Callable[[Any], Any]]
+) -> gym.Env[Any, Any]:
+    """Return an environment in its wrappers; the first is the innermost."""
+    for wrapper in wrappers:
+        env = wrapper(env)
+    return env
 
 
 def makers(

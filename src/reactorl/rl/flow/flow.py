@@ -21,12 +21,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Unpack
 
-import gymnasium as gym
-
 from reactorl import Reactor
 from reactorl.rl._public import public
 from reactorl.rl.checkpoint.registry import StateRegistry
-from reactorl.rl.envs.factory import Recipe, find_spec
+from reactorl.rl.envs.factory import Recipe
+from reactorl.rl.envs.ids import Unknown, search
 from reactorl.rl.envs.shard_factory import ShardFactory
 from reactorl.rl.flow.algorithm import FlowError, Spaces, require
 from reactorl.rl.flow.evaluation import play
@@ -34,10 +33,18 @@ from reactorl.rl.flow.parameter_server import SplitsUpdate
 from reactorl.rl.flow.program import PERIOD, TrainingLoop, in_flight
 from reactorl.rl.flow.run import DrivenRun, RunOptions
 from reactorl.rl.flow.shard_envs import EvaluationEnvs
-from reactorl.rl.flow.task import Iteration, Task, TaskOptions, unknown_environment
+from reactorl.rl.flow.task import (
+    Iteration,
+    Task,
+    TaskOptions,
+    unknown_environment,
+    unmade_environment,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    import gymnasium as gym
 
     from reactorl.rl.checkpoint.registry import Data
     from reactorl.rl.envs.factory import Maker
@@ -151,22 +158,33 @@ class Flow(FlowOptions, Task):
         """Makes one environment."""
         if not isinstance(self.env, str):
             return self.env
-        try:
-            spec = find_spec(self.env)
-        except (gym.error.Error, ImportError) as error:
-            raise unknown_environment(self.env, error) from error
+        spec = search(self.env)
+        if isinstance(spec, Unknown):
+            raise unknown_environment(self.env, spec) from spec.error
         return Recipe(spec, dict(self.env_kwargs))
 
     @cached_property
     def spaces(self) -> Spaces:
         """The spaces of the environment; makes one and closes it."""
-        env = self.maker()
+        env = self._make_first()
         try:
             found = Spaces(env.observation_space, env.action_space)
         finally:
             env.close()
         self.algorithm.check_spaces(found)
         return found
+
+    def _make_first(self) -> gym.Env[Any, Any]:
+        """Make an environment; failures of ids are reported as errors of the task."""
+        maker = self.maker
+        if not isinstance(self.env, str):
+            return maker()
+        try:
+            return maker()
+        except FlowError:
+            raise
+        except Exception as error:  # another package may raise anything
+            raise unmade_environment(self.env, error) from error
 
     @cached_property
     def shards(self) -> ShardFactory:

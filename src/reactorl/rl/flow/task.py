@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from reactorl import Program, Reactor
     from reactorl.rl.checkpoint.registry import Data, StateRegistry
+    from reactorl.rl.envs.ids import Unknown
     from reactorl.rl.flow.algorithm import Algorithm, Metrics, Weights
     from reactorl.rl.flow.evaluation import Evaluated
     from reactorl.rl.flow.run import DrivenRun, RunOptions
@@ -81,6 +82,10 @@ class Task(TaskOptions, ABC):
 
     env: Any = field(kw_only=False, repr=False)  # a function's repr has its address
     algorithm: Algorithm = field(kw_only=False)
+    # Not compared: where settings come from does not change what is computed.
+    preset: str = field(default="", repr=False, compare=False)
+    """Name of the preset that settings were taken from, for the configuration of the
+    run; empty: none. See ``preset``."""
 
     options_type = TaskOptions
     """Which fields are flags of ``reactorl train``."""
@@ -184,7 +189,13 @@ class Task(TaskOptions, ABC):
             return run.weights
 
 
-def unknown_environment(env: object, reason: object) -> FlowError:
-    """Return the error for an environment that is not registered."""
-    msg = f"environment {env!r} could not be found: {str(reason).rstrip('.')}"
-    return FlowError(msg, "`gymnasium.pprint_registry()` lists registered ones.")
+def unknown_environment(env: str, reason: Unknown) -> FlowError:
+    """Return the error for an id that is not registered."""
+    msg = f"environment {env!r} could not be found: {reason.what}"
+    return FlowError(msg, reason.remedy)
+
+
+def unmade_environment(env: str, error: Exception) -> FlowError:
+    """Return the error for an environment that cannot be made."""
+    reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+    return FlowError(f"environment {env!r} could not be made: {reason}")

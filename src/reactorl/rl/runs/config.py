@@ -2,7 +2,8 @@
 """The configuration of a run: a task as a flat table of settings, and back.
 
 ``config.json`` has one table with the environment's id, the options of the task and the
-hyper-parameters of the algorithm: the same names as the flags of ``reactorl train``.
+hyper-parameters of the algorithm: the same names as the flags of ``reactorl train``;
+and ``preset``, the name of the preset that was applied, if there was one.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from reactorl.rl.flow.algorithm import Algorithm
     from reactorl.rl.flow.task import Task, TaskOptions
+    from reactorl.rl.presets.lookup import Preset
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,12 +66,15 @@ def default_settings(task: Task) -> dict[str, Any]:
 
 
 @public
-def task_flags(name: str, run: Path | None = None) -> tuple[Any, Any, Any]:
+def task_flags(
+    name: str, run: Path | None = None, preset: Preset | None = None
+) -> tuple[Any, Any, Any]:
     """Return dataclasses whose fields are the flags of an algorithm's task.
 
     Args:
         name: Of the algorithm.
         run: The directory of a run whose settings are the values; None: the defaults.
+        preset: Settings that replace the defaults.
 
     Returns:
         The environment, the options of the task, and the algorithm.
@@ -81,7 +86,10 @@ def task_flags(name: str, run: Path | None = None) -> tuple[Any, Any, Any]:
     cls = algorithm_class(name)
     if run is None:
         env, options = cls.default_env, cls.task_type().options_type()
-        return EnvironmentFlag(env_id=env), options, cls()
+        algorithm = cls()
+        if preset is not None:
+            options, algorithm = preset.applied(options), preset.applied(algorithm)
+        return EnvironmentFlag(env_id=env), options, algorithm
     found = RunDirectory.open(run)
     if found.config["algorithm"] != name:
         what = f"this is a run of {found.config['algorithm']}, not of {name}"
@@ -101,7 +109,8 @@ def task_of(run: RunDirectory) -> Task:
     """
     algorithm, options, env_id = parts_of(run)
     values = {f.name: getattr(options, f.name) for f in fields(options)}
-    return algorithm.task(env_id, **values)
+    preset = str(run.config["settings"].get("preset", ""))
+    return algorithm.task(env_id, preset=preset, **values)
 
 
 def parts_of(run: RunDirectory) -> tuple[Algorithm, TaskOptions, str]:
@@ -119,6 +128,7 @@ def parts_of(run: RunDirectory) -> tuple[Algorithm, TaskOptions, str]:
     options = cls.task_type().options_type
     settings = dict(run.config["settings"])
     env_id = settings.pop("env_id", None)
+    settings.pop("preset", None)
     known = {f.name for f in (*fields(cls), *fields(options))}
     if settings.keys() != known or not isinstance(env_id, str):
         other = ", ".join(sorted(settings.keys() ^ known)) or "env_id"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import gymnasium as gym
 
 from reactorl.rl._public import public
-from reactorl.rl.envs.factory import find_spec
+from reactorl.rl.envs.ids import find_spec
 from reactorl.rl.vector.env import VectorEnv
 
 if TYPE_CHECKING:
