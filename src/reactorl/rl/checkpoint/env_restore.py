@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reactorl.rl.checkpoint.env_state import OWN
 from reactorl.rl.checkpoint.native_state import restore_native
 from reactorl.rl.checkpoint.object_graph import (
     MISSING,

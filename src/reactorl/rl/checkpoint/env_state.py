@@ -99,7 +99,7 @@ class _Saver:
                 self.nodes[place] = node
         return self._places[id(value)]
 
-    def _node(self, value: Any, kind: type) -> Any:  # noqa: ANN401, PLR0911
+    def _node(self, value: Any, kind: type) -> Any:  # noqa: ANN401
         if isinstance(value, np.ndarray) and value.dtype.kind in KINDS:
             return ("array", value.copy())
         if isinstance(value, np.ndarray) and value.dtype.kind == "O":

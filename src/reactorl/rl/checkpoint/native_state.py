@@ -66,7 +66,7 @@ def _save_ale(ale: Any) -> Data:  # noqa: ANN401
     return np.frombuffer(ale.cloneSystemState().serialize(), np.uint8).copy()
 
 
-def _restore_ale(ale: Any, state: Data, where: str) -> None:  # noqa: ANN401, ARG001
+def _restore_ale(ale: Any, state: Data, where: str) -> None:  # noqa: ANN401
     kind = type(ale.cloneSystemState())
     ale.restoreSystemState(kind(np.asarray(state, np.uint8).tobytes()))
 
@@ -130,9 +130,7 @@ def _check_model(model: Any, state: Data, where: str) -> None:  # noqa: ANN401
 _SIMULATORS: Final[
     dict[
         str,
-        tuple[
-            tuple[str, ...], Callable[[Any], Data], Callable[[Any, Data, str], None]
-        ],
+        tuple[tuple[str, ...], Callable[[Any], Data], Callable[[Any, Data, str], None]],
     ]
 ] = {
     "ale": (("ale_py._ale_py.ALEInterface",), _save_ale, _restore_ale),

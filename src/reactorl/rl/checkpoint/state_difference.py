@@ -56,9 +56,10 @@ class _Comparison:
         if a[0] != b[0]:
             return where
         if a[0] == "object":
-            if a[1] != b[1] or sorted(a[3]) != sorted(b[3]):
+            if a[1] != b[1]:
                 return where
-            return self._mapping(a[2], b[2], where)
+            # Constants are not compared: wrappers cache some when they are described.
+            return self._mapping(a[2], b[2], where, {*a[3], *b[3]})
         if a[0] == "dict":
             return self._list(a[2], b[2], where) or self._list(a[3], b[3], where)
         if a[0] in ("set", "frozenset") and any(isinstance(k, tuple) for k in a[1]):
@@ -70,8 +71,10 @@ class _Comparison:
             return where if a[1] != b[1] else self._list(a[2], b[2], where)
         return "" if same_bits(a[1:], b[1:]) else where
 
-    def _mapping(self, a: dict[str, Any], b: dict[str, Any], where: str) -> str:
-        for name in sorted({*a, *b}):
+    def _mapping(
+        self, a: dict[str, Any], b: dict[str, Any], where: str, constants: set[str]
+    ) -> str:
+        for name in sorted({*a, *b} - constants):
             if name not in a or name not in b:
                 return f"{where}.{name}"
             found = self.value(a[name], b[name], f"{where}.{name}")

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
-from reactorl.rl.envs.commands import Description, Load, Only, Reset, Save, Step
+from reactorl.rl.envs.commands import Description, Only, Reset, Step
 from reactorl.rl.envs.errors import EnvError
 from reactorl.rl.envs.shard import execute
+from reactorl.rl.envs.snapshot_policy import load
 from reactorl.rl.flow.algorithm import ActInput
 from reactorl.rl.flow.encoding import Encoder
 from reactorl.rl.flow.policy_memory import PolicyMemory
@@ -63,6 +64,7 @@ class ShardEnvs:
     ) -> None:
         self.count = count
         self._shard = factory.make(count, autoreset)
+        self._snapshots = factory.snapshots
         self._spaces = spaces
         self._encoder = Encoder(spaces.observation)
         self._memory = PolicyMemory(algorithm, spaces, count)
@@ -106,25 +108,30 @@ class ShardEnvs:
     def save(self) -> Data:
         """Return the state of all sub-environments as plain data."""
         slots, every = self.arrays.observations, range(self.count)
-        states = self._execute(Save())
+        states = self._snapshots.save(self._execute, every)
         memory = self._memory.save()
         return {
             **({} if memory is None else {"memory": memory}),
             "scores": self._returns.copy(),
             "lengths": self._lengths.copy(),
             "observations": [slots.row(index) for index in every],
-            "envs": [states[index].result() for index in every],
+            "envs": [states[index] for index in every],
         }
 
     def load(self, saved: Data) -> None:
-        """Restore a saved state; the sub-environments must have been reset before."""
+        """Restore a saved state; the sub-environments must have been reset before.
+
+        Those whose state cannot be restored begin a new episode.
+        """
         self._returns[:] = saved["scores"]
         self._lengths[:] = saved["lengths"]
         self._memory.load(saved.get("memory"))
+        seeds = load(self._execute, dict(enumerate(saved["envs"])))
+        if seeds:
+            self.reset(seeds)
         for index, row in enumerate(saved["observations"]):
-            self.arrays.observations.writer(index)(row)
-        for answer in self._execute(Load(saved["envs"])).values():
-            answer.result()
+            if index not in seeds:
+                self.arrays.observations.writer(index)(row)
 
     def close(self) -> None:
         """Close the environments."""
