@@ -119,7 +119,7 @@ TEST(worker_0_does_not_wait_for_a_helper_that_has_not_begun) {
     setting.pool->close(nothing);
   }
 
-  CHECK(Clock::ticks_now() - began < 5000 * kMillisecond);
+  CHECK(Clock::ticks_now() - began < 20'000 * kMillisecond);
 }
 
 TEST(helpers_do_not_work_outside_of_a_phase) {
@@ -170,7 +170,7 @@ TEST(every_phase_that_waits_for_its_helpers_gets_them) {
 
 TEST(helpers_that_have_just_worked_look_out_for_more) {
   std::atomic<int> came{0};
-  Setting setting(2, 50 * kMillisecond, [&](WorkerId) { came.fetch_add(1); });
+  Setting setting(2, 500 * kMillisecond, [&](WorkerId) { came.fetch_add(1); });
   setting.pool->open(1);
   wait_until([&] { return came.load() == 1; });
   setting.pool->close(nothing);
@@ -178,7 +178,7 @@ TEST(helpers_that_have_just_worked_look_out_for_more) {
 
   const Time began = Clock::ticks_now();
   WorkerId spinning = 0;
-  while (spinning == 0 && Clock::ticks_now() - began < 40 * kMillisecond) {
+  while (spinning == 0 && Clock::ticks_now() - began < 400 * kMillisecond) {
     spinning = setting.pool->spinning();
   }
   CHECK_EQ(spinning, 1U);

@@ -11,6 +11,7 @@ import pytest
 from reactorl import (
     FOREVER,
     Input,
+    LogicalAction,
     Output,
     PhysicalAction,
     Reactor,
@@ -201,29 +202,30 @@ class Guarded(Reactor):
     log: list[str] = param()
     out = Output[int]()
     alarm = PhysicalAction[int]()
+    again = LogicalAction[None]()
     dog = Watchdog(msec(20), effects=[alarm])
-    tick = Timer(0, msec(200))
 
     def setup(self) -> None:
         self.fired = 0
 
-    @reaction(tick, effects=[dog])
+    @reaction(startup, again, effects=[dog])
     def feed(self) -> None:
         self.log.append(f"feed {self.fired}")
-        if self.elapsed < msec(400):
-            self.dog.start()
-        else:
+        self.dog.start()
+        if self.fired == 2:
             self.dog.stop()
+            self.request_stop()
 
     @dog.handler
     def bark(self) -> None:
         self.fired += 1
         self.alarm.schedule(0, self.fired)
 
-    @reaction(alarm, effects=[out])
+    @reaction(alarm, effects=[out, again])
     def on_alarm(self) -> None:
         self.log.append(f"alarm {self.alarm.value}")
         self.out.set(self.alarm.value)
+        self.again.schedule(msec(1))
 
 
 class Kennel(Reactor):
@@ -235,14 +237,13 @@ class Kennel(Reactor):
 
 def test_a_watchdog_barks_when_it_is_not_fed_and_replays() -> None:
     log: list[str] = []
-    first = run(Kennel(log=log), timeout=msec(450), trace=True, record=True)
+    first = run(Kennel(log=log), trace=True, record=True)
 
     assert log == ["feed 0", "alarm 1", "feed 1", "alarm 2", "feed 2"]
     live_log = list(log)
     log.clear()
     again = run(
         Kennel(log=log),
-        timeout=msec(450),
         trace=True,
         fast=True,
         replay=first.recording,

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from reactorl.rl.algorithms.ppo import PPO
     from reactorl.rl.algorithms.q_learning import QLearning
     from reactorl.rl.algorithms.registry import algorithm_names
+    from reactorl.rl.algorithms.sac import SAC
+    from reactorl.rl.algorithms.td3 import TD3
     from reactorl.rl.algorithms.torch import TorchAlgorithm
     from reactorl.rl.checkpoint.file import (
         CheckpointError,
@@ -63,6 +65,8 @@ __all__ = [
     "IMPALA",
     "IPPO",
     "PPO",
+    "SAC",
+    "TD3",
     "ActInput",
     "ActOutput",
     "Algorithm",
@@ -129,6 +133,8 @@ _MODULES: Final = {
     "algorithms.ppo": ["PPO"],
     "algorithms.q_learning": ["QLearning"],
     "algorithms.registry": ["algorithm_names"],
+    "algorithms.sac": ["SAC"],
+    "algorithms.td3": ["TD3"],
     "algorithms.torch": ["TorchAlgorithm"],
     "checkpoint.file": ["CheckpointError", "read_checkpoint", "write_checkpoint"],
     "envs.errors": ["EnvError", "SharedStateError"],

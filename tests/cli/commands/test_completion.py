@@ -103,7 +103,7 @@ def test_completions_fit_the_position(
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("", ["dqn", "impala", "ippo", "ppo", "q-learning"]),
+        ("", ["dqn", "impala", "ippo", "ppo", "q-learning", "sac", "td3"]),
         ("q", ["q-learning"]),
         ("dqn --env-i", ["--env-id"]),
         ("dqn --track --no-an", ["--no-anneal-lr"]),

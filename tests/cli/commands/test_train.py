@@ -262,6 +262,48 @@ def test_two_processes_do_not_train_in_one_run(
     assert "another process is training in this run" in capsys.readouterr().err
 
 
+# -- options of the environment -------------------------------------------------------
+
+
+def test_options_of_the_environment_are_used_saved_and_resumed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    flags = [
+        "--env-kwargs",
+        "sutton_barto_reward=True",
+        "--time-limit=6",
+        "--wrapper=gymnasium.wrappers:TimeAwareObservation",
+        "--wrapper=gymnasium.wrappers:ClipReward(-0.5, 0.25)",
+        "--frame-stack=2",
+    ]
+    assert train(tmp_path / "whole", *flags) == 0
+    steps = (
+        "time limit 6, wrapper gymnasium.wrappers:TimeAwareObservation, wrapper "
+        "gymnasium.wrappers:ClipReward(-0.5, 0.25), frame stack 2"
+    )
+    assert f"preprocessing: {steps}\n" in capsys.readouterr().err
+    run = only(tmp_path / "whole")
+    config = json.loads((run / "config.json").read_text())
+    settings = config["settings"]
+    assert settings["env_kwargs"] == ["sutton_barto_reward=True"]
+    assert settings["time_limit"] == 6
+    assert settings["wrappers"] == [
+        flag.removeprefix("--wrapper=") for flag in flags[3:5]
+    ]
+    assert ", ".join(config["preprocessing"]) == steps
+    lengths = [v for _, key, v in rows(run) if key == "charts/episodic_length"]
+    assert set(lengths) == {6.0}  # with this reward, no episode of six steps fails
+    assert "preprocessing steps" in (run / "report.html").read_text()
+
+    assert main(["eval", str(run), "--episodes=2"]) == 0
+    assert "length  mean 6\n" in capsys.readouterr().out
+
+    # The settings of the run are enough to resume it; others are another task.
+    assert main(["train", "dqn", "--resume", str(run)]) == 0
+    assert main(["train", "dqn", "--resume", str(run), "--time-limit=7"]) == 2
+    assert "time_limit is 7 here and 6 there" in capsys.readouterr().err
+
+
 # -- what cannot be done --------------------------------------------------------------
 
 
@@ -285,6 +327,13 @@ def test_two_processes_do_not_train_in_one_run(
         (["--checkpoint-every=0"], "checkpoint_every must be at least 1, got 0"),
         (["--track"], "track needs Weights & Biases, which is not installed"),
         (["--resume=nowhere"], "nowhere: there is no such directory"),
+        (["--env-id=Taxi-v3"], "Use 'Taxi-v4'."),
+        (["--env-id=CartPol-v1"], "Did you mean 'CartPole-v1'?"),
+        (["--env-kwargs", "gravty=1"], "unexpected keyword argument 'gravty'"),
+        (["--wrapper=Flatten"], "wrapper must be module:function, got 'Flatten'"),
+        (["--wrapper=gymnasium.wrappers:Flaten"], "has no function 'Flaten'"),
+        (["--time-limit=0"], "time_limit must be at least 1, or None, got 0"),
+        (["--frame-stack=0"], "frame_stack must be at least 1, or None, got 0"),
     ],
 )
 def test_invalid_flags_give_one_message(
@@ -322,8 +371,8 @@ def test_wrong_flags_exit_with_2(
     assert main(["train", "nonsense"]) == 2
     said = capsys.readouterr().err
     assert (
-        "algorithm must be one of dqn, impala, ippo, ppo, q-learning, got 'nonsense'"
-        in said
+        "algorithm must be one of dqn, impala, ippo, ppo, q-learning, sac, td3, "
+        "got 'nonsense'" in said
     )
     assert list(tmp_path.iterdir()) == []
 

@@ -24,6 +24,8 @@ TINY = [
 OWN = {
     "dqn": ["--learning-starts=32"],
     "ippo": ["--env-id=tests.rl.meeting"],  # what it has by default, not everybody has
+    "sac": ["--learning-starts=32"],
+    "td3": ["--learning-starts=32"],
 }
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import argparse
 import re
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence  # noqa: TC003 - of flags
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Literal
 
@@ -43,6 +44,12 @@ class Config(Base):
     """Where environments run."""
     workers: int | None = None
     """Number of threads."""
+    kwargs: Mapping[str, object] = field(default_factory=dict)
+    """Arguments of a function."""
+    wrappers: Sequence[str] = field(default=(), metadata={"flag": "wrapper"})
+    """Names of functions."""
+    clip: bool | None = None
+    """Clip rewards."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +98,15 @@ def test_defaults_are_the_given_instances() -> None:
         (["--placement", "process"], Config(placement="process")),
         (["--workers", "2"], Config(workers=2)),
         (["--workers", "None"], Config(workers=None)),
+        (["--kwargs", "a=1", "b=8x8"], Config(kwargs={"a": 1, "b": "8x8"})),
+        (["--kwargs", "a=1", "--kwargs=a=-2"], Config(kwargs={"a": -2})),
+        (["--wrapper", "m:f"], Config(wrappers=("m:f",))),
+        (
+            ["--wrapper=m:f(1, 2)", "--wrapper", "m:g", "--seed=2"],
+            Config(wrappers=("m:f(1, 2)", "m:g"), seed=2),
+        ),
+        (["--clip"], Config(clip=True)),
+        (["--no-clip"], Config(clip=False)),
     ],
 )
 def test_values_are_converted_to_the_types_of_fields(
@@ -119,6 +135,12 @@ def test_flags_of_several_dataclasses_go_to_their_own() -> None:
         (["--double=x"], "--double must be true or false, got 'x'", "'p --help'"),
         (["--placement=x"], "--placement must be one of thread, process, got 'x'", ""),
         (["--seed"], "--seed must have a value", "'p --help' explains all flags."),
+        (["--kwargs", "a"], "--kwargs must be key=value, got 'a'", "For example: "),
+        (
+            ["--kwargs", "b=2", "a=[1"],
+            "--kwargs must have a Python literal as its value, got 'a=[1'",
+            "For example: gravity=9.8",
+        ),
     ],
 )
 def test_wrong_arguments_are_explained(args: list[str], what: str, help: str) -> None:
@@ -137,6 +159,9 @@ def test_docstrings_of_fields_are_the_help() -> None:
         "double": "Use double DQN.",
         "placement": "Where environments run.",
         "workers": "Number of threads.",
+        "kwargs": "Arguments of a function.",
+        "wrappers": "Names of functions.",
+        "clip": "Clip rewards.",
     }
 
 

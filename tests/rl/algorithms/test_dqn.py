@@ -8,6 +8,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from jax import numpy as jnp
 
 from reactorl.rl import DQN, ActInput, FlowError, Spaces
 from reactorl.rl.algorithms.epsilon_greedy import epsilon
@@ -154,6 +155,7 @@ def test_epsilon_zero_acts_greedily() -> None:
     [
         ({"train_frequency": 0}, "train_frequency must be above 0, got 0"),
         ({"batch_size": 0}, "batch_size must be at least 1, got 0"),
+        ({"n_step": 0}, "n_step must be at least 1, got 0"),
         ({"exploration_fraction": 0.0}, r"exploration_fraction must be in \(0, 1\]"),
         ({"start_e": 1.5}, r"start_e must be in \[0, 1\], got 1.5"),
     ],
@@ -167,3 +169,71 @@ def test_continuous_actions_raise() -> None:
     box = gym.spaces.Box(-1, 1)
     with pytest.raises(FlowError, match=r"must be Discrete for DQN, got Box.*Use PPO"):
         DQN().check_spaces(Spaces(box, box))
+
+
+def test_n_step_targets_use_the_discounts_of_the_batch() -> None:
+    layers = [{"w": np.eye(2, dtype=np.float32), "b": np.zeros(2, np.float32)}]
+    batch = {
+        "observations": np.float32([[1, 0], [1, 0], [1, 0]]),
+        "actions": np.array([0, 0, 0]),
+        # Sums of 3, 2 and 3 rewards; the third one ends with a termination.
+        "rewards": np.array([1.75, 1.5, 1.75]),
+        "next_observations": np.float32([[4, 0], [4, 0], [4, 0]]),
+        "terminations": np.array([False, False, True]),
+        "discounts": np.array([0.125, 0.25, 0.125]),
+    }
+    algorithm = DQN(hidden=(), gamma=0.5, n_step=3)
+    spaces = Spaces(gym.spaces.Box(-9, 9, (2,), np.float32), gym.spaces.Discrete(2))
+    state = algorithm.init(spaces, seed=1)._replace(params=layers, target=layers)
+    state = state._replace(optimiser=algorithm._optimiser.init(layers))
+
+    _, _, (errors,) = algorithm.update(state, [batch])
+
+    # Q is 1, the value of the next observation 4.
+    expected = [1 - (1.75 + 0.5), 1 - (1.5 + 1.0), 1 - 1.75]
+    np.testing.assert_allclose(errors, expected, rtol=1e-6)
+    assert (algorithm.replay.n_step, algorithm.replay.gamma) == (3, 0.5)
+
+
+def test_dueling_q_values_equal_hand_computed_numbers() -> None:
+    params = {
+        "trunk": [{"w": np.float32([[1, -1]]), "b": np.zeros(2, np.float32)}],
+        "value": [{"w": np.float32([[2], [3]]), "b": np.float32([1])}],
+        "advantage": [
+            {"w": np.float32([[1, 2, 6], [0, 0, 3]]), "b": np.zeros(3, np.float32)}
+        ],
+    }
+    algorithm = DQN(dueling=True)
+    inputs = ActInput(np.float32([[2], [-1]]))
+
+    # Features are relu([2, -2]) = [2, 0] and relu([-1, 1]) = [0, 1]; values 5 and 4;
+    # advantages [2, 4, 12] and [0, 0, 3], less their means 6 and 1.
+    expected = [[1, 3, 11], [3, 3, 6]]
+    for xp in (np, jnp):
+        values = algorithm._q_values(params, inputs.observations, xp)
+        np.testing.assert_allclose(values, expected, rtol=1e-6)
+    assert algorithm.act_greedy(params, inputs).actions.tolist() == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("hidden", "trunk", "streams"),
+    [
+        ((), [], [4]),
+        ((8,), [], [4, 8]),
+        ((16, 8), [4, 16], [16, 8]),
+        ((32, 16, 8), [4, 32, 16], [16, 8]),
+    ],
+)
+def test_streams_of_a_dueling_network_have_the_last_hidden_layer(
+    hidden: tuple[int, ...], trunk: list[int], streams: list[int]
+) -> None:
+    params = DQN(hidden=hidden, dueling=True).init(SPACES, seed=1).params
+
+    def sizes(layers: Any) -> list[int]:
+        return [len(layer["w"]) for layer in layers] + [
+            len(layer["b"]) for layer in layers[-1:]
+        ]
+
+    assert sizes(params["trunk"]) == trunk
+    assert sizes(params["value"]) == [*streams, 1]
+    assert sizes(params["advantage"]) == [*streams, 2]

@@ -6,7 +6,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from reactorl.rl import DQN, IMPALA, IPPO, PPO, QLearning
+import gymnasium as gym
+import numpy as np
+
+from reactorl.rl import DQN, IMPALA, IPPO, PPO, SAC, TD3, QLearning
 from tests.rl.games import Auction
 from tests.rl.meeting import Meeting
 from tests.rl.trained import tuned
@@ -17,6 +20,30 @@ class Alike(Auction):
 
     def action_space(self, agent: str) -> Any:
         return self._actions["bidder_0"]
+
+
+class Lopsided(gym.Env[Any, Any]):
+    """Actions of two components with other bounds each; short episodes end by both."""
+
+    observation_space = gym.spaces.Box(-9, 9, (3,), np.float64)
+    action_space = gym.spaces.Box(
+        np.array([-1.1, 2.0]), np.array([0.1, 7.0]), dtype=np.float64
+    )
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        """Begin an episode."""
+        super().reset(seed=seed)
+        self.place = self.np_random.normal(size=3)
+        self.steps = 0
+        return self.place.copy(), {}
+
+    def step(self, action: Any) -> Any:
+        """Move by the action; the reward is the distance from the origin."""
+        assert self.action_space.contains(action), action
+        self.steps += 1
+        self.place[:2] += action - (0.0, 4.0)
+        distance = float(np.abs(self.place).sum())
+        return self.place.copy(), -distance, distance > 9, self.steps == 7, {}
 
 
 SMALL: Any = {"rollouts": 4, "eval_every": 144, "eval_episodes": 4}
@@ -51,6 +78,18 @@ Q_TASK = QLearning(
     learning_rate_decay=0.01,
     initial_value=1.0,
 ).task("FrozenLake-v1", **SMALL)
+OFF_POLICY: Any = {
+    "num_envs": 8,
+    "num_steps": 6,
+    "total_timesteps": 8 * 48,
+    "hidden": (16,),
+    "buffer_size": 500,
+    "batch_size": 8,
+    "learning_starts": 60,
+    "train_frequency": 16,
+}
+SAC_TASK = SAC(**OFF_POLICY).task("Pendulum-v1", **SMALL)
+TD3_TASK = TD3(**OFF_POLICY).task("Pendulum-v1", **SMALL)
 IPPO_TASK = IPPO(
     num_envs=3,
     num_steps=6,
@@ -65,6 +104,7 @@ TASKS: dict[str, dict[str, Any]] = {
         "synchronous": DQN_TASK,
         "lag 1": tuned(DQN_TASK, lag=1),
         "lag 3, prioritized": tuned(DQN_TASK, lag=3, priority=0.6),
+        "dueling, 3 steps, lag 1": tuned(DQN_TASK, dueling=True, n_step=3, lag=1),
         "2 learners": SERVER,
         "3 learners, prioritized, lag 2": replace(
             tuned(SERVER, lag=2, priority=0.6), learners=3
@@ -87,6 +127,18 @@ TASKS: dict[str, dict[str, Any]] = {
     "q-learning": {
         "synchronous": Q_TASK,
         "Blackjack, lag 2": replace(tuned(Q_TASK, lag=2), env="Blackjack-v1"),
+    },
+    "sac": {
+        "synchronous": SAC_TASK,
+        "lag 2, 3 steps, delayed policy": tuned(
+            SAC_TASK, lag=2, n_step=3, policy_frequency=2, autotune=False
+        ),
+    },
+    "td3": {
+        "synchronous": TD3_TASK,
+        "lag 1, 2 updates, asymmetric bounds": replace(
+            tuned(TD3_TASK, lag=1, gradient_steps=2), env=Lopsided
+        ),
     },
     "ippo": {
         "fixed agents": IPPO_TASK,

@@ -129,7 +129,8 @@ def test_python_and_the_command_line_give_the_same_weights(
 ) -> None:
     if name == "ippo":
         pytest.importorskip("mpe2", reason="mpe2 needs pygame: no wheel for 3.14t")
-    count = {"dqn": 5}.get(name, 2)  # DQN learns after 1,000 steps
+    # Off-policy algorithms learn after 1,000 steps.
+    count = {"dqn": 5, "sac": 64, "td3": 64}.get(name, 2)
     task = lasting(algorithm_class(name)().task(seed=5), count)
     steps = count * task.steps_per_iteration
     flags = ["--seed", "5", "--total-timesteps", str(steps), "--final-episodes", "0"]

@@ -48,7 +48,7 @@ def test_failed_reset_after_an_end_does_not_end_the_episode_again(
         workers=2,
         restart=restart,
         autoreset_mode=mode,
-        timeout=0.3 if kind == "spin" else None,
+        timeout=1.0 if kind == "spin" else None,
     )
     envs.reset(seed=1)
     assert ends(envs.step(NOTHING)) == [False, False]
@@ -88,7 +88,7 @@ def test_the_same_restart_is_logged_in_threads_and_in_processes(kind: str) -> No
             placement=placement,  # type: ignore[arg-type]
             workers=1,
             restart="recreate",
-            timeout=0.3,
+            timeout=1.0,
         )
         envs.reset(seed=1)
         steps = [envs.step(NOTHING) for _ in range(3)]

@@ -21,8 +21,8 @@ from reactorl.rl.envs.timeout import HangError, HangWatch
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-LIMIT = 0.2
-PATIENCE = 10.0  # seconds after which a test would rather fail than wait
+LIMIT = 1.0  # so long that a busy machine does not exceed it in an ordinary step
+PATIENCE = 60.0  # seconds after which a test would rather fail than wait
 
 
 def spin(end: float) -> None:
@@ -106,7 +106,7 @@ def test_hanging_code_is_interrupted_once(
 
     def work() -> None:
         began = time.monotonic()
-        with pytest.raises(HangError, match=r"longer than 0\.2 s") as raised:
+        with pytest.raises(HangError, match=r"longer than 1 s") as raised:
             guard(partial(hang, began + PATIENCE))
         assert time.monotonic() - began < PATIENCE / 2
         # Neither when the last of it is forgotten, nor when the watch looks again.
@@ -177,7 +177,7 @@ def test_code_that_cannot_be_interrupted_is_logged(
 
     (record,) = caplog.records
     text = record.getMessage()
-    assert text.startswith("the sleeper has taken longer than 0.2 s and could not be")
+    assert text.startswith("the sleeper has taken longer than 1 s and could not be")
     assert "placement='process'" in text
     assert "test_code_that_cannot_be_interrupted_is_logged" in text  # where it is
 
@@ -218,7 +218,7 @@ def test_an_environment_that_catches_everything_fails_and_can_be_closed(
     envs.step([0, 0])
     began = time.monotonic()
 
-    with pytest.raises(EnvError, match=r"longer than 0\.2 s") as raised:
+    with pytest.raises(EnvError, match=r"longer than 1 s") as raised:
         envs.step([0, 1])
     assert (raised.value.index, raised.value.step) == (1, 2)
     envs.reset(seed=1)
@@ -233,7 +233,7 @@ def test_an_environment_that_waits_in_c_is_named(
 ) -> None:
     class Sleeper(Stubborn):
         def step(self, action: Any) -> Any:
-            time.sleep(1.8 * action)
+            time.sleep((LIMIT + 1.8) * action)
             return super().step(0)
 
     envs = VectorEnv([Sleeper] * 2, placement="thread", timeout=LIMIT)

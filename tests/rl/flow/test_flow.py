@@ -79,14 +79,14 @@ def test_a_replaced_part_does_its_own_work() -> None:
 
         def setup(self) -> None:
             super().setup()
-            add = self.ring.add
+            add = self.store.add
 
-            def add_alone(new: Any) -> Any:
-                NewestOnly.forgotten += self.ring.size
-                self.ring.size = self.ring.next = 0
-                return add(new)
+            def add_alone(rollout: int, trajectory: Any) -> Any:
+                NewestOnly.forgotten += self.store.size
+                self.store.clear()
+                return add(rollout, trajectory)
 
-            self.ring.add = add_alone  # type: ignore[method-assign]
+            self.store.add = add_alone  # type: ignore[method-assign]
 
     weights, iterations = trained(replace(DQN_TASK, parts={"replay": NewestOnly}))
 

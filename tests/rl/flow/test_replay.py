@@ -3,27 +3,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import gymnasium as gym
 import numpy as np
 import pytest
 
-from reactorl.rl.flow.replay import RingBuffer, sample_by_priority, sample_uniform
+from reactorl.rl import FlowError, Spaces
+from reactorl.rl.flow.replay import check_memory, sample_by_priority, sample_uniform
 from tests.rl.contract.tasks import DQN_TASK
 from tests.rl.trained import tuned
 
 
 def random() -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(1))
-
-
-def test_new_rows_replace_the_oldest() -> None:
-    ring = RingBuffer(3)
-
-    assert ring.add({"x": np.array([1, 2])}).tolist() == [0, 1]
-    assert ring.add({"x": np.array([3, 4])}).tolist() == [2, 0]
-    assert ring.columns["x"].tolist() == [4, 2, 3]
-    assert (ring.size, ring.next) == (3, 1)
-    assert sorted(ring.add({"x": np.arange(5, 10)}).tolist()) == [0, 1, 2]
-    assert sorted(ring.columns["x"].tolist()) == [7, 8, 9]
 
 
 def test_uniform_sampling_draws_every_row() -> None:
@@ -81,3 +74,33 @@ def test_td_errors_become_the_priorities_of_the_drawn_transitions() -> None:
     assert expected
     for index, error in expected.items():
         assert after["priorities"][index] == pytest.approx(abs(error) + 1e-6)
+
+
+def test_a_buffer_larger_than_the_memory_is_refused_with_its_size() -> None:
+    images = gym.spaces.Box(0, 255, (84, 84, 4), np.uint8)
+    spaces = Spaces(images, gym.spaces.Discrete(4))
+
+    check_memory(1_000, spaces)
+    # 28,224 bytes of pixels, 8 of the action, 26 of the rest.
+    with pytest.raises(
+        FlowError,
+        match=r"at most [\d,]+ transitions of 28,258 bytes in .* GiB of memory, got "
+        r"1,000,000,000\. Reduce buffer_size: this takes 26317\.\d GiB",
+    ):
+        check_memory(10**9, spaces)
+
+
+def test_training_refuses_a_buffer_larger_than_the_memory() -> None:
+    class Images(gym.Env[np.ndarray, int]):
+        """Has large observations."""
+
+        observation_space = gym.spaces.Box(0, 255, (1000, 1000, 4), np.uint8)
+        action_space = gym.spaces.Discrete(2)
+
+    task = replace(
+        tuned(DQN_TASK, buffer_size=10**9, total_timesteps=10**9), env=Images
+    )
+    with pytest.raises(FlowError, match="replay capacity must be at most"):
+        task.check()
+    # What a short training fills does fit.
+    replace(tuned(DQN_TASK, buffer_size=10**9), env=Images).check()

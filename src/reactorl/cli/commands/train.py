@@ -22,11 +22,13 @@ configuration, metrics (metrics.csv, and for TensorBoard), newest checkpoint,
 learning curve, and a report (report.html).
 
 algorithms:
-  dqn         discrete actions; double DQN, target network, prioritized replay
+  dqn         discrete actions; double and dueling DQN, n-step, prioritized replay
   impala      discrete or continuous actions; V-trace, for pipelined training
   ippo        several agents, each with PPO (PettingZoo)
   ppo         discrete or continuous actions
   q-learning  finite observation and action spaces; a table
+  sac         continuous actions; entropy coefficient tuned by itself
+  td3         continuous actions; deterministic policy, delayed updates
 
 'reactorl train dqn --help' explains all flags of DQN, with their defaults.
 """
@@ -34,6 +36,7 @@ EPILOG = """\
 examples:
   reactorl train dqn --env-id CartPole-v1 --seed 1 --workers 2
   reactorl train ppo --env-id Pendulum-v1 --gamma 0.9
+  reactorl train sac --env-id HalfCheetah-v5 --total-timesteps 1000000
   reactorl train ippo --env-id mpe2.simple_spread_v3
   reactorl train ppo --env-id LunarLander-v3    with the preset for it
   reactorl train --list-presets                 tuned settings by environment
@@ -50,18 +53,20 @@ NEEDED = (
 )  # fmt: skip
 GROUPS = {
     "environment": (
-        "env_id", "num_envs", "norm_obs", "reward_scale", "placement", "env_timeout",
-        "env_restart",
+        "env_id", "env_kwargs", "wrappers", "time_limit", "frame_stack",
+        "preprocessing", "life_loss", "clip_rewards", "num_envs", "norm_obs",
+        "reward_scale", "placement", "env_timeout", "env_restart",
     ),
     "training": ("total_timesteps", "seed", "num_steps", "rollouts", "lag"),
     "optimization": (
         "learning_rate", "anneal_lr", "learning_rate_decay", "update_epochs",
-        "num_minibatches", "max_grad_norm", "train_frequency",
-        "target_network_frequency", "learning_starts",
+        "num_minibatches", "max_grad_norm", "policy_lr", "q_lr", "train_frequency",
+        "gradient_steps", "policy_frequency", "tau", "target_network_frequency",
+        "learning_starts",
     ),
-    "network": ("hidden",),
-    "exploration": ("start_e", "end_e", "exploration_fraction"),
-    "replay buffer": ("buffer_size", "batch_size", "priority"),
+    "network": ("hidden", "dueling"),
+    "exploration": ("start_e", "end_e", "exploration_fraction", "exploration_noise"),
+    "replay buffer": ("buffer_size", "batch_size", "priority", "n_step"),
     "evaluation": ("eval_every", "eval_episodes", "final_episodes"),
     "run": (
         "workers", "runs_dir", "resume", "preset", "checkpoint_every", "trace",

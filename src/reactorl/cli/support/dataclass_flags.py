@@ -10,18 +10,20 @@ needed, because most commands run without it.
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from inspect import Parameter as Formal
 from inspect import Signature
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 from reactorl._util.dataclass_fields import field_docs, field_types
+from reactorl._util.key_values import EXAMPLE, parse_key_values
 from reactorl.cli.support.parser import suggest_option
 from reactorl.errors import ReactorlError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator
 
     from cyclopts import App, CycloptsError, Group, Token
     from rich.console import Console
@@ -131,16 +133,19 @@ class Flags:
         titles = {name: title for title, names in self.groups.items() for name in names}
         for one in self.defaults:
             hints, helps = field_types(type(one)), field_docs(type(one))
+            flags = {each.name: each.metadata.get("flag") for each in fields(one)}
             for name in _names(one):
-                hint = hints[name]
+                hint = _flag_type(hints[name])
                 how = Parameter(
+                    name=f"--{flags[name]}" if flags[name] else None,
                     help=helps.get(name, ""),
                     group=groups[titles.get(name, self.other)],
-                    converter=_converter(hint),
+                    converter=_converter(hints[name]),
                     allow_repeating=True,  # the last one counts, as everywhere else
-                    consume_multiple=get_origin(hint) is tuple,
-                    negative=None if hint is bool else (),
-                    show_default=_shown if getattr(one, name) is not None else False,
+                    # A flag with a name of its own is repeated for several values.
+                    consume_multiple=get_origin(hint) is tuple and not flags[name],
+                    negative=None if bool in (hint, *get_args(hint)) else (),
+                    show_default=_shown if _is_shown(getattr(one, name)) else False,
                 )
                 yield Formal(
                     name,
@@ -190,8 +195,23 @@ def _names(instance: Any) -> list[str]:  # noqa: ANN401
     return [one.name for one in fields(instance) if one.init]
 
 
+def _flag_type(hint: Any) -> Any:  # noqa: ANN401
+    """Return the type of a flag's values: texts, for arguments and wrappers."""
+    return tuple[str, ...] if get_origin(hint) in (Mapping, Sequence) else hint
+
+
+def _is_shown(value: object) -> bool:
+    """Return whether a default value tells something."""
+    return value is not None and value not in ((), {})
+
+
 def _converter(hint: Any) -> Callable[..., Any] | None:  # noqa: ANN401
-    """Return a strict conversion to int; cyclopts alone would round ``1.5``."""
+    """Return a conversion of key=value texts, or a strict one to int.
+
+    cyclopts alone would round ``1.5``.
+    """
+    if get_origin(hint) is Mapping:
+        return _key_values
     if int not in (hint, *get_args(hint)):
         return None
     from cyclopts import CoercionError, convert
@@ -209,8 +229,21 @@ def _converter(hint: Any) -> Callable[..., Any] | None:  # noqa: ANN401
     return converted
 
 
+def _key_values(_: Any, tokens: Sequence[Token]) -> dict[str, Any]:  # noqa: ANN401
+    found: dict[str, Any] = {}
+    for token in tokens:
+        try:
+            found |= parse_key_values([token.value])
+        except ValueError as error:
+            what = f"{token.keyword} {error}"
+            raise FlagError(what, f"{EXAMPLE}.") from None
+    return found
+
+
 def _shown(value: object) -> str:
     """Return a default value as it is written on the command line."""
+    if isinstance(value, Mapping):
+        return " ".join(f"{key}={part!r}" for key, part in value.items())
     if isinstance(value, tuple):
         return " ".join(map(str, value))
     if isinstance(value, bool):

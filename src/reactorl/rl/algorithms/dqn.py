@@ -26,6 +26,7 @@ from reactorl.rl.flow.replay import ReplayConfig
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from types import ModuleType
 
     from reactorl.rl.checkpoint.registry import Data
     from reactorl.rl.flow.algorithm import (
@@ -87,6 +88,11 @@ class DQN(Algorithm):
     evaluates it."""
     huber: bool = False
     """Use the Huber loss instead of the squared loss."""
+    dueling: bool = False
+    """Use a dueling network: Q is a value of the observation plus an advantage of each
+    action, from two streams that each have the last hidden layer to themselves."""
+    n_step: int = 1
+    """Rewards that are summed, with discounts, before the target bootstraps."""
     priority: float = 0.0
     """Prioritization exponent alpha of the replay buffer; 0: uniform sampling."""
 
@@ -97,6 +103,7 @@ class DQN(Algorithm):
         super().check()
         require(self.train_frequency > 0, self, "train_frequency", "above 0")
         require(self.batch_size >= 1, self, "batch_size", "at least 1")
+        require(self.n_step >= 1, self, "n_step", "at least 1")
         check_epsilon(self)
 
     @property
@@ -118,6 +125,8 @@ class DQN(Algorithm):
             updates=self.updates_per_iteration,
             starts_at=self.learning_starts,
             priority=self.priority,
+            n_step=self.n_step,
+            gamma=self.gamma if self.n_step > 1 else 1.0,
         )
 
     def check_spaces(self, spaces_: Spaces) -> None:
@@ -134,9 +143,34 @@ class DQN(Algorithm):
         assert isinstance(spaces_.action, spaces.Discrete)
         inputs = int(np.prod(Encoder(spaces_.observation).shape))
         random = np.random.Generator(np.random.PCG64(seed))  # noqa: TID251
-        sizes = (inputs, *self.hidden, int(spaces_.action.n))
-        params = jax.tree.map(jnp.asarray, make_mlp(random, sizes, last_scale=0.1))
+        params = self._network(random, inputs, int(spaces_.action.n))
+        params = jax.tree.map(jnp.asarray, params)
         return DQNState(params, params, self._optimiser.init(params), jnp.int32(0))
+
+    def _network(self, random: Random, inputs: int, actions: int) -> Any:  # noqa: ANN401
+        """Return a new network: layers, or for a dueling one its trunk and streams."""
+        if not self.dueling:
+            return make_mlp(random, (inputs, *self.hidden, actions), last_scale=0.1)
+        *trunk, features = (inputs, *self.hidden)[:-1] or (inputs,)
+        streams = (features, *self.hidden[-1:])
+        gain = float(np.sqrt(2))  # as of all hidden layers
+        return {
+            "trunk": make_mlp(random, (*trunk, features), last_scale=gain),
+            "value": make_mlp(random, (*streams, 1), last_scale=0.1),
+            "advantage": make_mlp(random, (*streams, actions), last_scale=0.1),
+        }
+
+    def _q_values(self, params: Any, observations: Any, xp: ModuleType) -> Any:  # noqa: ANN401
+        """Return the value of each action."""
+        inputs = _rows(observations, xp)
+        if not self.dueling:
+            return apply_mlp(params, inputs, xp)
+        if params["trunk"]:
+            inputs = xp.maximum(apply_mlp(params["trunk"], inputs, xp), 0)
+        advantages = apply_mlp(params["advantage"], inputs, xp)
+        # Without the mean, value and advantages could shift against each other.
+        advantages = advantages - advantages.mean(axis=1, keepdims=True)
+        return apply_mlp(params["value"], inputs, xp) + advantages
 
     def weights(self, state: DQNState) -> Weights:
         """Return the network, without the target network."""
@@ -149,19 +183,20 @@ class DQN(Algorithm):
     ) -> ActOutput:
         """Return the greedy action, or with probability epsilon a uniform one."""
         threshold = epsilon(self, progress)
-        actions = self.act_greedy(weights, inputs).actions
+        values = self._q_values(weights, inputs.observations, np)
+        actions = values.argmax(axis=1)
         drawn = random.random(len(actions))
         # Below epsilon the number is uniform in [0, epsilon): it selects the action.
         explores = drawn < threshold
         if explores.any():
-            count = len(weights[-1]["b"])
+            count = values.shape[1]
             uniform = (drawn[explores] * (count / threshold)).astype(actions.dtype)
             actions[explores] = np.minimum(uniform, count - 1)
         return ActOutput(actions)
 
     def act_greedy(self, weights: Weights, inputs: ActInput) -> ActOutput:
         """Return the action with the largest Q-value."""
-        values = apply_mlp(weights, _rows(inputs.observations, np), np)
+        values = self._q_values(weights, inputs.observations, np)
         return ActOutput(values.argmax(axis=1))
 
     # -- learning ---------------------------------------------------------------------
@@ -213,15 +248,16 @@ class DQN(Algorithm):
 
     def loss(self, params: Any, target: Any, batch: Any) -> tuple[Any, Any]:  # noqa: ANN401
         """Return the loss of a batch, and as auxiliary values loss, Q and TD errors."""
-        rows, next_rows = (
-            _rows(batch[name], jnp) for name in ("observations", "next_observations")
-        )
-        next_values = apply_mlp(target, next_rows, jnp)
-        chooser = apply_mlp(params, next_rows, jnp) if self.double else next_values
+        next_observations = batch["next_observations"]
+        next_values = self._q_values(target, next_observations, jnp)
+        chooser = next_values
+        if self.double:
+            chooser = self._q_values(params, next_observations, jnp)
         best = jnp.argmax(chooser, axis=1)
         next_value = jnp.take_along_axis(next_values, best[:, None], axis=1)[:, 0]
-        targets = batch["rewards"] + self.gamma * batch["non_terminal"] * next_value
-        values = apply_mlp(params, rows, jnp)
+        discount = batch.get("discounts", self.gamma)
+        targets = batch["rewards"] + discount * batch["non_terminal"] * next_value
+        values = self._q_values(params, batch["observations"], jnp)
         q_values = jnp.take_along_axis(values, batch["actions"][:, None], axis=1)[:, 0]
         td_errors = q_values - jax.lax.stop_gradient(targets)
         measure = optax.losses.huber_loss if self.huber else optax.losses.l2_loss
@@ -268,7 +304,7 @@ class DQN(Algorithm):
 def _columns(batch: Batch) -> dict[str, Array]:
     """Return what the loss needs of a batch."""
     rewards = batch["rewards"].astype(np.float32)
-    return {
+    columns = {
         "observations": batch["observations"],
         "actions": batch["actions"],
         "rewards": rewards,
@@ -277,6 +313,9 @@ def _columns(batch: Batch) -> dict[str, Array]:
         "non_terminal": 1.0 - batch["terminations"].astype(np.float32),
         "importance": batch.get("importance", np.ones_like(rewards)),
     }
+    if "discounts" in batch:  # of n-step returns
+        columns["discounts"] = batch["discounts"].astype(np.float32)
+    return columns
 
 
 def _rows(observations: Any, xp: Any) -> Any:  # noqa: ANN401

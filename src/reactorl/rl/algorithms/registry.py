@@ -17,6 +17,8 @@ ALGORITHMS: Final = {
     "ippo": "IPPO",
     "ppo": "PPO",
     "q-learning": "QLearning",
+    "sac": "SAC",
+    "td3": "TD3",
 }
 """Names on the command line, and the classes in ``reactorl.rl``."""
 

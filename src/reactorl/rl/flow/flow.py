@@ -25,21 +25,21 @@ from reactorl import Reactor
 from reactorl.rl._public import public
 from reactorl.rl.checkpoint.registry import StateRegistry
 from reactorl.rl.envs.factory import Recipe
-from reactorl.rl.envs.ids import Unknown, search
 from reactorl.rl.envs.shard_factory import ShardFactory
 from reactorl.rl.flow.algorithm import FlowError, Spaces, require
+from reactorl.rl.flow.environment import (
+    PreprocessingOptions,
+    TaskEnv,
+    task_env,
+    unmade,
+)
 from reactorl.rl.flow.evaluation import play
 from reactorl.rl.flow.parameter_server import SplitsUpdate
 from reactorl.rl.flow.program import PERIOD, TrainingLoop, in_flight
+from reactorl.rl.flow.replay import check_memory
 from reactorl.rl.flow.run import DrivenRun, RunOptions
 from reactorl.rl.flow.shard_envs import EvaluationEnvs
-from reactorl.rl.flow.task import (
-    Iteration,
-    Task,
-    TaskOptions,
-    unknown_environment,
-    unmade_environment,
-)
+from reactorl.rl.flow.task import Iteration, Task, TaskOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -55,7 +55,7 @@ PARTS = frozenset({"rollout", "replay", "learner", "server", "evaluation"})
 
 
 @dataclass(frozen=True, kw_only=True)
-class FlowOptions(TaskOptions):
+class FlowOptions(TaskOptions, PreprocessingOptions):
     """Options of a ``Flow`` that are flags of ``reactorl train``, too."""
 
     rollouts: int = 0
@@ -85,8 +85,6 @@ class Flow(FlowOptions, Task):
     """Number of learners that compute gradients for a parameter server, each from a
     batch of its own; None: one learner without a server. Only DQN supports it, with
     one update per iteration (train_frequency = num_envs * num_steps)."""
-    env_kwargs: Mapping[str, Any] = field(default_factory=dict)
-    """Arguments for the environment, if it is an id."""
     parts: Mapping[str, type[Reactor]] = field(default_factory=dict)
     """Reactor classes that replace the built-in ones: ``rollout``, ``replay``,
     ``learner``, ``server``, ``evaluation``; with the same ports and parameters."""
@@ -154,14 +152,19 @@ class Flow(FlowOptions, Task):
     # -- what follows from the description --------------------------------------------
 
     @cached_property
+    def task_env(self) -> TaskEnv:
+        """How the environments are made."""
+        return task_env(self.env, self)
+
+    @property
     def maker(self) -> Maker:
         """Makes one environment."""
-        if not isinstance(self.env, str):
-            return self.env
-        spec = search(self.env)
-        if isinstance(spec, Unknown):
-            raise unknown_environment(self.env, spec) from spec.error
-        return Recipe(spec, dict(self.env_kwargs))
+        return self.task_env.maker
+
+    @property
+    def preprocessing_steps(self) -> tuple[str, ...]:
+        """What happens between the environment and the agent, in words, in order."""
+        return self.task_env.preprocessing
 
     @cached_property
     def spaces(self) -> Spaces:
@@ -184,7 +187,7 @@ class Flow(FlowOptions, Task):
         except FlowError:
             raise
         except Exception as error:  # another package may raise anything
-            raise unmade_environment(self.env, error) from error
+            raise unmade(self.env, error) from error
 
     @cached_property
     def shards(self) -> ShardFactory:
@@ -213,6 +216,10 @@ class Flow(FlowOptions, Task):
     def check(self) -> None:
         """Check that the algorithm can handle the environment's spaces."""
         _ = self.shards, self.spaces
+        replay = self.algorithm.replay
+        if replay is not None:
+            steps = self.algorithm.iterations * self.algorithm.steps_per_iteration
+            check_memory(min(replay.capacity, steps), self.spaces)
 
     # -- the program ------------------------------------------------------------------
 

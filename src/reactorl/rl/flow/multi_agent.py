@@ -4,14 +4,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Unpack
 
 from reactorl.rl._public import public
 from reactorl.rl.checkpoint.registry import (
     StateRegistry,
 )
+from reactorl.rl.envs.factory import Wrapped
 from reactorl.rl.flow.algorithm import FlowError
+from reactorl.rl.flow.environment import described_steps
 from reactorl.rl.flow.evaluation import Evaluated, play
 from reactorl.rl.flow.multi_agent_program import MultiAgentLoop, agent_path
 from reactorl.rl.flow.run import DrivenRun, RunOptions
@@ -24,6 +26,7 @@ from reactorl.rl.multi_agent.envs import (
 )
 from reactorl.rl.multi_agent.factory import ParallelRecipe
 from reactorl.rl.multi_agent.inference import PERIOD
+from reactorl.rl.multi_agent.time_limit import ParallelTimeLimit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -73,7 +76,18 @@ class MultiAgentFlow(Task):
     @cached_property
     def maker(self) -> Maker:
         """Makes one environment."""
-        return ParallelRecipe(self.env) if isinstance(self.env, str) else self.env
+        kwargs, wrappers = dict(self.env_kwargs), self.loaded_wrappers()
+        if self.time_limit is not None:
+            limit = partial(ParallelTimeLimit, max_episode_steps=self.time_limit)
+            wrappers = (limit, *wrappers)
+        if isinstance(self.env, str):
+            return ParallelRecipe(self.env, kwargs, wrappers)
+        return Wrapped(self.env, kwargs, wrappers) if kwargs or wrappers else self.env
+
+    @property
+    def preprocessing_steps(self) -> tuple[str, ...]:
+        """What happens between the environment and the agents, in words, in order."""
+        return described_steps(self)
 
     @cached_property
     def agent_spaces(self) -> dict[Any, Spaces]:
@@ -141,7 +155,7 @@ class MultiAgentFlow(Task):
         """Play episodes greedily."""
         maker = self.maker
         if watch is not None and isinstance(maker, ParallelRecipe):
-            maker = replace(maker, kwargs={"render_mode": "rgb_array"})
+            maker = replace(maker, kwargs={**maker.kwargs, "render_mode": "rgb_array"})
             maker().close()  # raises FlowError if it cannot be rendered
 
         shards = parallel_shards(maker)

@@ -131,6 +131,7 @@ class TrainingLoop(Reactor):
             weights,
             flow.seed,
             self.registry,
+            flow.task_env.clip_rewards,
         )
 
     def _evaluation_plan(self, weights: Weights) -> EvaluationPlan:

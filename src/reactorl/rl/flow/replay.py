@@ -7,18 +7,26 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from gymnasium.vector.utils import create_empty_array
 
 from reactorl import Input, MultiInput, Output, Reactor, param, reaction, startup
+from reactorl._util.machine import memory_gib
 from reactorl.rl._public import public
 from reactorl.rl.checkpoint.registry import random_state, set_random_state
-from reactorl.rl.flow.trajectory import Trajectory, concatenate, transitions
+from reactorl.rl.flow.algorithm import FlowError
+from reactorl.rl.flow.encoding import Encoder
+from reactorl.rl.flow.trajectory import Trajectory, concatenate
+from reactorl.rl.flow.transition_store import TransitionStore
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reactorl.rl.checkpoint.registry import Data, StateRegistry
-    from reactorl.rl.flow.algorithm import Random
+    from reactorl.rl.flow.algorithm import Random, Spaces
     from reactorl.rl.flow.trajectory import Array
+
+_OTHER_BYTES = 26
+"""Of a transition: reward, termination, truncation, link and priority."""
 
 
 @public
@@ -40,30 +48,10 @@ class ReplayConfig:
     absolute TD error (plus 1e-6)."""
     correction: float = 0.4
     """Importance-sampling exponent beta, from 0 (no correction) to 1 (full)."""
-
-
-class RingBuffer:
-    """Columns of a fixed capacity, in which new rows replace the oldest."""
-
-    def __init__(self, capacity: int) -> None:
-        self.capacity = capacity
-        self.size = 0
-        self.next = 0
-        self.columns: dict[str, Array] = {}
-
-    def add(self, new: dict[str, Array]) -> Array:
-        """Add rows, in order; return their indices."""
-        count = len(next(iter(new.values())))
-        indices = (self.next + np.arange(count)) % self.capacity
-        for name, values in new.items():
-            if name not in self.columns:
-                shape = (self.capacity, *values.shape[1:])
-                self.columns[name] = np.zeros(shape, values.dtype)
-            # Of more rows than the capacity the last ones stay.
-            self.columns[name][indices[-self.capacity :]] = values[-self.capacity :]
-        self.next = int((self.next + count) % self.capacity)
-        self.size = min(self.size + count, self.capacity)
-        return indices[-self.capacity :]
+    n_step: int = 1
+    """Rewards that are summed, with discounts, before the next observation."""
+    gamma: float = 1.0
+    """Discount factor of these sums."""
 
 
 def sample_uniform(random: Random, size: int, shape: tuple[int, int]) -> Array:
@@ -95,6 +83,32 @@ def sample_by_priority(
     return chosen, importance / importance.max()
 
 
+def check_memory(capacity: int, spaces: Spaces) -> None:
+    """Check that so many transitions fit into the machine's memory.
+
+    Arrays take memory only when they are written, so a buffer that is too large would
+    end the process hours later.
+
+    Raises:
+        FlowError: They do not fit.
+    """
+    memory = memory_gib()
+    if memory is None:
+        return
+    encoder = Encoder(spaces.observation)
+    observation = encoder.batch(create_empty_array(spaces.observation, 1))
+    action = np.asarray(create_empty_array(spaces.action, 1))
+    row = int(observation.nbytes + action.nbytes) + _OTHER_BYTES
+    fits = int(memory * 2**30) // row
+    if capacity > fits:
+        msg = (
+            f"replay capacity must be at most {fits:,} transitions of {row:,} bytes in "
+            f"{memory:.1f} GiB of memory, got {capacity:,}"
+        )
+        remedy = f"Reduce buffer_size: this takes {capacity * row / 2**30:.1f} GiB."
+        raise FlowError(msg, remedy)
+
+
 @public
 class Replay(Reactor):
     """Stores transitions, and sends batches at the tag at which new ones arrive."""
@@ -109,8 +123,7 @@ class Replay(Reactor):
 
     def setup(self) -> None:
         """Start empty."""
-        self.ring = RingBuffer(self.plan.capacity)
-        self.total = 0
+        self.store = TransitionStore(self.plan.capacity)
         self.priorities = np.zeros(self.plan.capacity)
         self.highest = 1.0
         self.drawn: list[Array] = []
@@ -135,28 +148,27 @@ class Replay(Reactor):
     @reaction(trajectories, effects=[batches])
     def store_and_sample(self) -> None:
         """Store the trajectories, in the order of rollouts, and draw batches."""
-        for trajectory in self.trajectories.values():
-            indices = self.ring.add(transitions(trajectory))
+        for rollout, port in self.trajectories.present():
+            indices = self.store.add(rollout, port.value)
             self.priorities[indices] = self.highest
-            self.total += trajectory.steps
-        plan = self.plan
-        if self.total < max(plan.starts_at, 1):
+        plan, store = self.plan, self.store
+        if store.count < max(plan.starts_at, 1):
             return
         shape = (plan.updates, plan.batch_size)
         if plan.priority == 0.0:
-            chosen = sample_uniform(self.np_random, self.ring.size, shape)
+            chosen = sample_uniform(self.np_random, store.size, shape)
             importance = None
         else:
             chosen, importance = sample_by_priority(
                 self.np_random,
-                self.priorities[: self.ring.size],
+                self.priorities[: store.size],
                 shape,
                 alpha=plan.priority,
                 beta=plan.correction,
             )
         self.drawn = list(chosen)
         # One array per column for all batches, of which each batch is a row.
-        drawn = {name: column[chosen] for name, column in self.ring.columns.items()}
+        drawn = store.take(chosen, plan.n_step, plan.gamma)
         if importance is not None:
             drawn["importance"] = importance.astype(np.float32)
         self.batches.set(
@@ -167,24 +179,17 @@ class Replay(Reactor):
 
     def save(self) -> Data:
         """Return the content of the buffer."""
-        size = self.ring.size
         return {
-            "columns": {n: c[:size].copy() for n, c in self.ring.columns.items()},
-            "next": self.ring.next,
-            "total": self.total,
-            "priorities": self.priorities[:size].copy(),
+            **self.store.save(),
+            "priorities": self.priorities[: self.store.size].copy(),
             "highest": self.highest,
             "drawn": [indices.copy() for indices in self.drawn],
             "random": random_state(self.np_random),
         }
 
     def _load(self, saved: Data) -> None:
-        size = len(saved["priorities"])
-        if size:
-            self.ring.add(saved["columns"])
-        self.ring.next = saved["next"]
-        self.total = saved["total"]
-        self.priorities[:size] = saved["priorities"]
+        self.store.load(saved)
+        self.priorities[: self.store.size] = saved["priorities"]
         self.highest = saved["highest"]
         self.drawn = list(saved["drawn"])
         set_random_state(self.np_random, saved["random"])

@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from reactorl import Input, Output, Reactor, param, reaction, shutdown, startup
 from reactorl.rl._public import public
 from reactorl.rl.checkpoint.registry import random_state, set_random_state
@@ -38,6 +40,8 @@ class RolloutPlan:
     """Initial weights."""
     env_seed: int
     registry: StateRegistry = field(repr=False)
+    clip_rewards: bool = False
+    """Whether trajectories have the sign of rewards; episode returns are unclipped."""
 
 
 @public
@@ -102,8 +106,11 @@ class Rollout(Reactor):
                 for name, value in memory_columns(inputs.memory).items():
                     steps.put(name, value)
             ended = envs.step(output, tag)
-            steps.put("rewards", arrays.rewards)
-            steps.put("terminations", arrays.terminations)
+            rewards = arrays.rewards
+            steps.put("rewards", np.sign(rewards) if plan.clip_rewards else rewards)
+            terminations = steps.put("terminations", arrays.terminations)
+            if envs.lives_lost:
+                terminations[envs.lives_lost] = True
             steps.put("truncations", arrays.truncations)
             reached = steps.put("next_observations", envs.observations())
             for who, last, episode in ended:

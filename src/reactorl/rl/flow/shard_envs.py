@@ -17,6 +17,7 @@ from reactorl.rl.flow.algorithm import ActInput
 from reactorl.rl.flow.encoding import Encoder
 from reactorl.rl.flow.policy_memory import PolicyMemory
 from reactorl.rl.flow.trajectory import Episode
+from reactorl.rl.wrappers.life_loss import LIFE_LOST
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -157,6 +158,8 @@ class RolloutEnvs(ShardEnvs):
         self, factory: ShardFactory, spaces: Spaces, count: int, algorithm: Algorithm
     ) -> None:
         super().__init__(factory, spaces, count, algorithm, AutoresetMode.SAME_STEP)
+        self.lives_lost: list[int] = []
+        """Indices of environments that lost a life in the last step and continue."""
 
     def step(self, output: ActOutput, tag: str) -> list[Ended]:
         """Step all sub-environments.
@@ -176,14 +179,18 @@ class RolloutEnvs(ShardEnvs):
         self._returns += self.arrays.rewards
         self._lengths += 1
         ended = []
+        self.lives_lost = []
         for index, reply in replies.items():
+            if LIFE_LOST in reply[0]:
+                self.lives_lost.append(index)
             if "final_obs" not in reply[0]:
                 continue
             log_restart(reply[0]["final_info"], tag)
             last = self._encoder.one(reply[0]["final_obs"])
             ended.append(Ended(index, last, self._episode(index)))
             self._returns[index] = self._lengths[index] = 0
-        self._memory.begin([each.env_index for each in ended])
+        # A lost life is the end of an episode for the policy, but not for the game.
+        self._memory.begin([*(each.env_index for each in ended), *self.lives_lost])
         return ended
 
 

@@ -15,7 +15,8 @@ from reactorl.diagram import Graph, graph
 from reactorl.rl._public import public
 from reactorl.rl.envs.placement import PlacementOption  # noqa: TC001 - of a flag
 from reactorl.rl.envs.rules import Restart  # noqa: TC001 - of a flag
-from reactorl.rl.flow.algorithm import FlowError, require
+from reactorl.rl.flow.algorithm import require
+from reactorl.rl.flow.environment import EnvOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
     from reactorl import Program, Reactor
     from reactorl.rl.checkpoint.registry import Data, StateRegistry
-    from reactorl.rl.envs.ids import Unknown
     from reactorl.rl.flow.algorithm import Algorithm, Metrics, Weights
     from reactorl.rl.flow.evaluation import Evaluated
     from reactorl.rl.flow.run import DrivenRun, RunOptions
@@ -51,7 +51,7 @@ _I = TypeVar("_I", bound=Iteration, covariant=True)
 
 
 @dataclass(frozen=True, kw_only=True)
-class TaskOptions:
+class TaskOptions(EnvOptions):
     """Options of every task; flags of ``reactorl train``."""
 
     seed: int = 1
@@ -91,6 +91,7 @@ class Task(TaskOptions, ABC):
     """Which fields are flags of ``reactorl train``."""
 
     def __post_init__(self) -> None:
+        self.check_environment()
         require(self.eval_episodes >= 1, self, "eval_episodes", "at least 1")
         require(self.eval_every >= 0, self, "eval_every", "0 or more steps")
 
@@ -98,6 +99,11 @@ class Task(TaskOptions, ABC):
     def name(self) -> str:
         """Name of the algorithm."""
         return self.algorithm.name
+
+    @property
+    def preprocessing_steps(self) -> tuple[str, ...]:
+        """What happens between the environment and the agent, in words, in order."""
+        return ()
 
     @property
     def iterations(self) -> int:
@@ -187,15 +193,3 @@ class Task(TaskOptions, ABC):
             for _ in run.iterations():
                 pass
             return run.weights
-
-
-def unknown_environment(env: str, reason: Unknown) -> FlowError:
-    """Return the error for an id that is not registered."""
-    msg = f"environment {env!r} could not be found: {reason.what}"
-    return FlowError(msg, reason.remedy)
-
-
-def unmade_environment(env: str, error: Exception) -> FlowError:
-    """Return the error for an environment that cannot be made."""
-    reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
-    return FlowError(f"environment {env!r} could not be made: {reason}")

@@ -10,10 +10,11 @@ from importlib.util import find_spec
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, Final
 
+from reactorl.rl.envs.factory import wrapped
 from reactorl.rl.flow.algorithm import FlowError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from types import ModuleType
 
 FUNCTION: Final = "parallel_env"
@@ -29,10 +30,12 @@ class ParallelRecipe:
         env_id: The name of a module, whose ``parallel_env`` makes one; or
             ``module:function``, for another function of it, or a class.
         kwargs: Arguments for it.
+        wrappers: Wrappers, the innermost first.
     """
 
     env_id: str
     kwargs: Mapping[str, Any] = field(default_factory=dict)
+    wrappers: Sequence[Callable[[Any], Any]] = ()
 
     def __call__(self) -> Any:  # noqa: ANN401
         """Make one.
@@ -42,7 +45,7 @@ class ParallelRecipe:
         """
         make = find_parallel(self.env_id)
         try:
-            return make(**self.kwargs)
+            return wrapped(make(**self.kwargs), self.wrappers)
         except Exception as error:  # a user's module may raise anything
             given = ", ".join(f"{k}={value!r}" for k, value in self.kwargs.items())
             reason = str(error).rstrip(".") or type(error).__name__

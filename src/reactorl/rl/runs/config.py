@@ -8,9 +8,11 @@ and ``preset``, the name of the preset that was applied, if there was one.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+from reactorl._util.key_values import format_key_values, parse_key_values
 from reactorl.rl._public import public
 from reactorl.rl.algorithms.registry import ALGORITHMS, algorithm_class, registered_name
 from reactorl.rl.checkpoint.identity import described
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from reactorl.rl.flow.algorithm import Algorithm
     from reactorl.rl.flow.task import Task, TaskOptions
     from reactorl.rl.presets.lookup import Preset
+
+_FROM_PYTHON: Final = "Resume it from Python: Trainer(task, directory, resume=True)."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,10 +53,16 @@ def settings_of(task: Task) -> dict[str, Any]:
         if one.name in ("env", "algorithm"):
             continue
         if one.name in flags or value != getattr(default, one.name):
-            found[one.name] = described(value)
+            found[one.name] = _setting(value)
     algorithm = task.algorithm
     found |= {f.name: described(getattr(algorithm, f.name)) for f in fields(algorithm)}
     return found
+
+
+def _setting(value: Any) -> Any:  # noqa: ANN401
+    """Return a setting in terms of JSON; arguments as ``key=value``, as flags are."""
+    texts = format_key_values(value) if isinstance(value, Mapping) else None
+    return described(value) if texts is None else texts
 
 
 def _default(task: Task) -> Task:
@@ -122,8 +132,7 @@ def parts_of(run: RunDirectory) -> tuple[Algorithm, TaskOptions, str]:
     name = str(run.config["algorithm"])
     if name not in ALGORITHMS:
         what = f"algorithm {name!r} is not one of reactorl"
-        remedy = "Resume it from Python: Trainer(task, directory, resume=True)."
-        raise RunError(run.path, what, remedy)
+        raise RunError(run.path, what, _FROM_PYTHON)
     cls = algorithm_class(name)
     options = cls.task_type().options_type
     settings = dict(run.config["settings"])
@@ -135,15 +144,25 @@ def parts_of(run: RunDirectory) -> tuple[Algorithm, TaskOptions, str]:
         what = f"settings must be flags of this version of reactorl, got {other}"
         remedy = "Resume it from Python with the same version, or start a new run."
         raise RunError(run.path, what, remedy)
-    return _made(cls, settings), _made(options, settings), env_id
+    wrappers = settings.get("wrappers", ())
+    unnamed = [each for each in wrappers if ":" not in str(each) or type(each) is dict]
+    if unnamed:
+        what = f"wrappers must be names (module:function), got {unnamed[0]}"
+        raise RunError(run.path, what, _FROM_PYTHON)
+    return _made(cls, settings, run), _made(options, settings, run), env_id
 
 
-def _made(cls: Any, settings: dict[str, Any]) -> Any:  # noqa: ANN401
+def _made(cls: Any, settings: dict[str, Any], run: RunDirectory) -> Any:  # noqa: ANN401
     """Return a dataclass with the settings that are its fields."""
-    given = {
-        f.name: tuple(settings[f.name])
-        if isinstance(f.default, tuple)
-        else settings[f.name]
-        for f in fields(cls)
-    }
+    given: dict[str, Any] = {}
+    for one in fields(cls):
+        value = settings[one.name]
+        if isinstance(one.default, tuple):
+            value = tuple(value)
+        if one.default_factory is dict:
+            if not isinstance(value, list):
+                what = f"{one.name} has values that are not literals, got {value}"
+                raise RunError(run.path, what, _FROM_PYTHON)
+            value = parse_key_values(value)
+        given[one.name] = value
     return cls(**given)

@@ -70,6 +70,7 @@ class RunDirectory:
         algorithm: str,
         settings: Mapping[str, Any],
         command: Sequence[str],
+        preprocessing: Sequence[str] = (),
     ) -> RunDirectory:
         """Create the directory of a new run, and write its configuration.
 
@@ -80,6 +81,7 @@ class RunDirectory:
             algorithm: Name of the algorithm.
             settings: Of the task; see ``settings_of``.
             command: How the run was started.
+            preprocessing: What happens between the environment and the agent.
 
         Raises:
             RunError: It cannot be created, or has a run already.
@@ -89,6 +91,7 @@ class RunDirectory:
             "format": FORMAT,
             "algorithm": algorithm,
             "settings": dict(settings),
+            "preprocessing": list(preprocessing),
             "command": list(command),
             "versions": dict(versions()),
             "revision": revision(),

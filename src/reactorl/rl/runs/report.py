@@ -189,6 +189,9 @@ def _settings(run: RunDirectory, outcome: Outcome) -> str:
     changed = {k for k, v in settings.items() if k in defaults and defaults[k] != v}
     rows = [("algorithm", str(run.config.get("algorithm", "")))]
     rows += [(name, _text(value)) for name, value in settings.items()]
+    steps = run.config.get("preprocessing", ())
+    if steps:
+        rows.append(("preprocessing steps", _text(steps)))
     note = "<p>Bold: not the default.</p>" if changed else ""
     table = _rows(rows, mono=True, bold=changed)
     return f'<section class="panel"><h2>Configuration</h2>{table}{note}</section>'

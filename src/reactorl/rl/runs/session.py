@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import logging
 import signal
+import sys
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any, Final
 
@@ -142,6 +143,7 @@ class TrainingSession:
             )
             stack.callback(self._metrics.close)
             progress = Progress(task, run.done, self._returns(), title=self.title)
+            self._show_preprocessing()
             with _stop_signals() as signals, run:
                 self._call("on_start")
                 with Display(progress) if trainer.progress else nullcontext() as shown:
@@ -183,6 +185,12 @@ class TrainingSession:
             traced=trainer.trace or trainer.timing,
             not_exact=tuple(self._not_exact),
         )
+
+    def _show_preprocessing(self) -> None:
+        steps = self.task.preprocessing_steps
+        if self.trainer.progress and steps:
+            with suppress(BrokenPipeError):
+                print(f"preprocessing: {', '.join(steps)}", file=sys.stderr, flush=True)
 
     def _iterate(self, progress: Progress, feed: Feed | None) -> None:
         """Do one iteration, and what is due after it."""

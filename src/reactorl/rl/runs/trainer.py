@@ -163,6 +163,7 @@ class Trainer(TrainerOptions):
             algorithm=algorithm_name(self.task),
             settings=settings_of(self.task),
             command=self.command,
+            preprocessing=self.task.preprocessing_steps,
         )
 
     def _tracker(self, directory: RunDirectory) -> Any:  # noqa: ANN401

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What SAC and TD3 share: replay, twin critics, target networks, bounded actions."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from gymnasium import spaces
+
+from reactorl.rl.algorithms import pytree
+from reactorl.rl.algorithms._jax import jax, jnp
+from reactorl.rl.algorithms.bounded_actions import (
+    bounds,
+    check_bounded,
+    to_actions,
+    to_choices,
+)
+from reactorl.rl.algorithms.networks.mlp import apply_mlp, make_mlp
+from reactorl.rl.flow.algorithm import ActOutput, Algorithm, require
+from reactorl.rl.flow.encoding import Encoder
+from reactorl.rl.flow.replay import ReplayConfig
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reactorl.rl.checkpoint.registry import Data
+    from reactorl.rl.flow.algorithm import (
+        ActInput,
+        Array,
+        Batch,
+        Metrics,
+        Random,
+        Spaces,
+        State,
+        Weights,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class OffPolicyActorCritic(Algorithm):
+    """An off-policy algorithm with an actor and two critics, for bounded actions."""
+
+    total_timesteps: int = 20_000
+    """Total number of environment steps, rounded up to whole iterations of
+    num_envs * num_steps steps."""
+    num_envs: int = 8
+    """Number of parallel environments."""
+    num_steps: int = 2
+    """Steps per environment in an iteration."""
+    lag: int = 0
+    """Policy lag in iterations: rollouts act with weights this many iterations old.
+    0: rollouts and learner take turns; 1 or more: they run concurrently."""
+    gamma: float = 0.99
+    """Discount factor."""
+    tau: float = 0.005
+    """Fraction by which target networks move towards the online networks in an
+    update of theirs."""
+    buffer_size: int = 1_000_000
+    """Capacity of the replay buffer, in transitions."""
+    batch_size: int = 256
+    """Transitions drawn from the replay buffer for an update."""
+    learning_starts: int = 1_000
+    """Environment steps before the first update; actions are uniform until then."""
+    train_frequency: float = 1.0
+    """Environment steps, of all environments together, for which there are
+    gradient_steps updates."""
+    n_step: int = 1
+    """Rewards that are summed, with discounts, before critics bootstrap."""
+    gradient_steps: int = 1
+    """Updates per train_frequency environment steps. An iteration has num_envs *
+    num_steps * gradient_steps / train_frequency updates, rounded to the nearest
+    integer, but at least 1."""
+    hidden: tuple[int, ...] = (256, 256)
+    """Sizes of the hidden layers, of the actor and of each critic."""
+
+    default_env = "Pendulum-v1"
+
+    def check(self) -> None:
+        """Check the hyper-parameters."""
+        super().check()
+        require(0 < self.tau <= 1, self, "tau", "in (0, 1]")
+        require(self.batch_size >= 1, self, "batch_size", "at least 1")
+        require(self.train_frequency > 0, self, "train_frequency", "above 0")
+        require(self.gradient_steps >= 1, self, "gradient_steps", "at least 1")
+        require(self.n_step >= 1, self, "n_step", "at least 1")
+
+    def check_spaces(self, spaces_: Spaces) -> None:
+        """Check that actions are floats between finite bounds."""
+        check_bounded(self.name, spaces_)
+        Encoder(spaces_.observation)
+
+    @property
+    def updates_per_iteration(self) -> int:
+        """Number of updates in an iteration."""
+        updates = self.steps_per_iteration * self.gradient_steps / self.train_frequency
+        return max(1, round(updates))
+
+    @property
+    def replay(self) -> ReplayConfig:
+        """The replay buffer."""
+        return ReplayConfig(
+            capacity=self.buffer_size,
+            batch_size=self.batch_size,
+            updates=self.updates_per_iteration,
+            starts_at=self.learning_starts,
+            n_step=self.n_step,
+            gamma=self.gamma if self.n_step > 1 else 1.0,
+        )
+
+    # -- networks ---------------------------------------------------------------------
+
+    def _networks(
+        self, spaces_: Spaces, random: Random, outputs_per_action: int
+    ) -> tuple[Any, list[Any], dict[str, Array]]:
+        """Return a new actor, two critics, and the bounds of actions."""
+        assert isinstance(spaces_.action, spaces.Box)
+        inputs = int(np.prod(Encoder(spaces_.observation).shape))
+        actions = int(np.prod(spaces_.action.shape))
+        sizes = (inputs, *self.hidden, outputs_per_action * actions)
+        actor = make_mlp(random, sizes, last_scale=0.01)
+        sizes = (inputs + actions, *self.hidden, 1)
+        critics = [make_mlp(random, sizes, last_scale=1.0) for _ in range(2)]
+        return actor, critics, bounds(spaces_.action)
+
+    def weights(self, state: State) -> Weights:
+        """Return the actor and the bounds of actions."""
+        return pytree.frozen({"actor": state.actor, "limits": state.limits})
+
+    # -- acting -----------------------------------------------------------------------
+
+    def act(
+        self, weights: Weights, inputs: ActInput, random: Random, progress: float
+    ) -> ActOutput:
+        """Return actions with exploration; before ``learning_starts`` uniform ones."""
+        limits, observations = weights["limits"], inputs.observations
+        if self._steps_at(progress) < self.learning_starts:
+            shape = (len(observations), limits["low"].size)
+            choices = random.random(shape, np.float32) * 2 - 1
+        else:
+            choices = self._explore(weights["actor"], rows(observations, np), random)
+        return ActOutput(to_actions(choices, limits))
+
+    def act_greedy(self, weights: Weights, inputs: ActInput) -> ActOutput:
+        """Return the actor's actions without exploration."""
+        choices = self._greedy(weights["actor"], rows(inputs.observations, np))
+        return ActOutput(to_actions(choices, weights["limits"]))
+
+    def _steps_at(self, progress: float) -> int:
+        """Return the environment steps before an iteration, from its progress."""
+        return round(progress * self.iterations) * self.steps_per_iteration
+
+    @abstractmethod
+    def _explore(self, actor: Any, inputs: Array, random: Random) -> Array:  # noqa: ANN401
+        """Return choices with exploration."""
+
+    @abstractmethod
+    def _greedy(self, actor: Any, inputs: Array) -> Array:  # noqa: ANN401
+        """Return choices without exploration."""
+
+    # -- learning ---------------------------------------------------------------------
+
+    def update(
+        self, state: State, batches: Sequence[Batch]
+    ) -> tuple[State, Metrics, None]:
+        """Learn from batches, one after the other, in one compiled call."""
+        each = {name: np.stack([b[name] for b in batches]) for name in batches[0]}
+        state, found = self._updates(state, self._columns(each))
+        means = {f"losses/{name}": float(np.mean(found[name])) for name in found}
+        return state, means, None
+
+    def _columns(self, batch: Batch) -> dict[str, Array]:
+        """Return what an update needs of a batch."""
+        non_terminal = 1.0 - batch["terminations"].astype(np.float32)
+        discounts = batch.get("discounts", np.float32(self.gamma))
+        return {
+            "observations": batch["observations"],
+            "actions": batch["actions"].astype(np.float32),
+            "rewards": batch["rewards"].astype(np.float32),
+            "next_observations": batch["next_observations"],
+            # Bootstrap through truncation, not through termination.
+            "discounts": discounts.astype(np.float32) * non_terminal,
+        }
+
+    @cached_property
+    def _updates(self) -> Any:  # noqa: ANN401
+        return jax.jit(partial(jax.lax.scan, self._update))
+
+    @abstractmethod
+    def _update(self, state: State, batch: Any) -> tuple[State, Any]:  # noqa: ANN401
+        """Return the state after one update, and metrics; compiled by JAX."""
+
+    def _critic_gradients(
+        self,
+        critics: Any,  # noqa: ANN401
+        limits: Any,  # noqa: ANN401
+        batch: Any,  # noqa: ANN401
+        next_values: Any,  # noqa: ANN401
+    ) -> tuple[Any, Any]:
+        """Return the gradients of both critics, and metrics.
+
+        Args:
+            critics: Their parameters.
+            limits: The bounds of actions.
+            batch: The transitions.
+            next_values: Values of the next observations.
+        """
+        inputs = rows(batch["observations"], jnp)
+        choices = to_choices(batch["actions"], limits)
+        targets = batch["rewards"] + batch["discounts"] * next_values
+
+        def loss(critics: Any) -> tuple[Any, Any]:  # noqa: ANN401
+            values = q_values(critics, inputs, choices)
+            found = sum(jnp.mean((value - targets) ** 2) for value in values)
+            mean = (jnp.mean(values[0]) + jnp.mean(values[1])) / 2
+            return found, {"qf_loss": found / 2, "qf_values": mean}
+
+        found: tuple[Any, Any] = jax.grad(loss, has_aux=True)(critics)
+        return found
+
+    def _towards(self, online: Any, target: Any) -> Any:  # noqa: ANN401
+        """Return target networks, moved by ``tau`` towards the online networks."""
+        return jax.tree.map(lambda o, t: t + self.tau * (o - t), online, target)
+
+    # -- checkpoints ------------------------------------------------------------------
+
+    def serialize(self, state: State) -> Data:
+        """Return the state as plain data."""
+        return pytree.flatten(state)
+
+    def deserialize(self, like: State, data: Data) -> State:
+        """Return a state from plain data."""
+        return pytree.unflatten(like, data)
+
+
+def q_values(critics: Any, inputs: Any, choices: Any) -> list[Any]:  # noqa: ANN401
+    """Return the values of both critics for each observation and choice."""
+    together = jnp.concatenate([inputs, choices], axis=1)
+    return [apply_mlp(critic, together, jnp)[:, 0] for critic in critics]
+
+
+def rows(observations: Any, xp: Any) -> Any:  # noqa: ANN401
+    """Return observations as rows of floats."""
+    if observations.ndim != 2:
+        observations = observations.reshape(len(observations), -1)
+    if observations.dtype == xp.float32:
+        return observations
+    return observations.astype(xp.float32)
+
+
+def key_of(state: State) -> Any:  # noqa: ANN401
+    """Return the key of an update's random numbers, another one in each update."""
+    key = jax.random.wrap_key_data(state.key, impl="threefry2x32")
+    return jax.random.fold_in(key, state.updates)
