@@ -18,6 +18,7 @@ from gymnasium.wrappers import NormalizeObservation, RecordEpisodeStatistics
 from reactorl.rl import DQN, Flow, read_checkpoint, write_checkpoint
 from reactorl.rl.envs import episode_recorder
 from reactorl.rl.envs.arrays import Arrays
+from reactorl.rl.envs.episode_recorder import checksum
 from reactorl.rl.envs.factory import makers
 from reactorl.rl.envs.rules import Rules
 from reactorl.rl.envs.snapshot import method_of
@@ -45,15 +46,14 @@ class Played:
         self.actions = env.action_space
         self.sub_env.reset(3, None)
 
-    def steps(self, count: int, seed: int) -> list[bytes]:
+    def steps(self, count: int, seed: int) -> list[int]:
         """Step with random actions; return all results."""
         self.actions.seed(seed)
         found = []
         for _ in range(count):
             self.sub_env.step(self.actions.sample())
-            row = np.asarray(self.arrays.observations.row(0))
             results = self.arrays.rewards, self.arrays.terminations
-            found.append(b"".join(a.tobytes() for a in (row, *results)))
+            found.append(checksum([self.arrays.observations.row(0), *results], 0))
         return found
 
 

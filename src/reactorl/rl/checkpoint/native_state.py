@@ -25,13 +25,6 @@ if TYPE_CHECKING:
 
     from reactorl.rl.checkpoint.registry import Data
 
-_PER_STEP: Final = (
-    *("efc_", "iefc_", "efm_", "island_", "map_", "contact"),
-    *("tree_island", "dof_island", "tendon_efcadr"),
-)
-"""Beginnings of the names of MuJoCo's arrays whose size changes with every step."""
-
-
 def native_state(value: object) -> tuple[str, Data] | None:
     """Return the name of a simulator and its state; None if it is not a known one."""
     for name, (known, save, _) in _SIMULATORS.items():
@@ -80,7 +73,9 @@ def _save_mujoco(data: Any) -> Data:  # noqa: ANN401
     kind = mujoco.mjtState.mjSTATE_INTEGRATION
     state = np.empty(mujoco.mj_stateSize(data.model, kind))
     mujoco.mj_getState(data.model, data, state, kind)
-    arrays = {name: array.copy() for name, array in _arrays(data) if array.size}
+    # The arrays that a step fills with contacts and constraints are empty at first.
+    fixed = {name for name, array in _arrays(mujoco.MjData(data.model)) if array.size}
+    arrays = {name: array.copy() for name, array in _arrays(data) if name in fixed}
     return {"integration": state, "arrays": arrays}
 
 
@@ -102,10 +97,10 @@ def _restore_mujoco(data: Any, state: Data, where: str) -> None:  # noqa: ANN401
 
 
 def _arrays(owner: Any) -> list[tuple[str, Any]]:  # noqa: ANN401
-    """Return the arrays of fixed size, by name."""
+    """Return the arrays of numbers, by name."""
     found = []
     for name in dir(owner):
-        if not name.startswith(("_", *_PER_STEP)):
+        if not name.startswith("_"):
             value = getattr(owner, name)
             if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
                 found.append((name, value))
