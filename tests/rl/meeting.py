@@ -93,11 +93,11 @@ class Switches(Meeting):
     """Has actions that PPO does not choose."""
 
     def action_space(self, agent: str) -> Any:
-        return spaces.MultiBinary(2)
+        return spaces.Text(2)
 
 
 class Wordy(Meeting):
     """Shows words."""
 
     def observation_space(self, agent: str) -> Any:
-        return spaces.Text(8)
+        return spaces.Sequence(spaces.Text(8))

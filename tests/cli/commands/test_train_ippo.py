@@ -282,10 +282,13 @@ def test_resume_with_other_settings_fails(run: Path, capsys: Capture) -> None:
         ),
         (
             "tests.rl.meeting:Switches",
-            "agent 'left': action space must be Discrete or Box for IPPO, got "
-            "MultiBinary(2)\n",
+            "agent 'left': action space must be Discrete, Box, MultiDiscrete or "
+            "MultiBinary, or a Dict or Tuple of these for IPPO, got Text(",
         ),
-        ("tests.rl.meeting:Wordy", "observation space must be numeric, got Text(1, 8"),
+        (
+            "tests.rl.meeting:Wordy",
+            "or a Dict or Tuple of these, got Sequence(Text(1, 8",
+        ),
     ],
 )
 def test_unusable_environments_give_one_message(

@@ -74,7 +74,8 @@ NOTHING = [[0, 0], [0, 0]]
 def test_loss_equals_hand_computed_numbers() -> None:
     """Both actions are equally likely, and were more, less, less and more so."""
     algorithm = PPO(hidden=(), norm_adv=False)
-    params = state_with(algorithm, NOTHING, [[1], [0]]).params
+    state = state_with(algorithm, NOTHING, [[1], [0]])
+    params, constants = state.params, state.constants
     ratios = np.float32([1.5, 1.5, 0.5, 0.5])
     batch = {
         "rows": np.float32([[1, 0]] * 4),
@@ -85,10 +86,10 @@ def test_loss_equals_hand_computed_numbers() -> None:
         "returns": np.float32([3] * 4),
     }
 
-    loss, found = algorithm.loss(params, batch)
-    _, clipped = replace(algorithm, clip_vloss=True).loss(params, batch)
+    loss, found = algorithm.loss(params, batch, constants)
+    _, clipped = replace(algorithm, clip_vloss=True).loss(params, batch, constants)
     batch["advantages"] = np.float32([7, 3, 7, 3])
-    _, scaled = replace(algorithm, norm_adv=True).loss(params, batch)
+    _, scaled = replace(algorithm, norm_adv=True).loss(params, batch, constants)
 
     # The lower of ratio and clipped ratio, times the advantage: 1.2, -1.5, 0.5, -0.8.
     assert found["policy_loss"] == pytest.approx(0.15)
@@ -230,21 +231,21 @@ def test_learner_normalizes_as_rollouts_did() -> None:
     assert all(m["losses/clipfrac"] == 0 for m in metrics)
 
 
-class Buttons(gym.Env[Any, Any]):
+class Writing(gym.Env[Any, Any]):
     observation_space = gym.spaces.Box(0, 1)
-    action_space = gym.spaces.MultiBinary(3)
+    action_space = gym.spaces.Text(3)
 
 
-class Words(gym.Env[Any, Any]):
-    observation_space = gym.spaces.Text(5)
+class Graphs(gym.Env[Any, Any]):
+    observation_space = gym.spaces.Graph(gym.spaces.Box(0, 1), None)
     action_space = gym.spaces.Discrete(2)
 
 
 @pytest.mark.parametrize(
     ("env", "match"),
     [
-        (Buttons, r"action space must be Discrete or Box for PPO, got MultiBinary"),
-        (Words, "observation space must be numeric, got Text"),
+        (Writing, r"action space must be Discrete, Box, .* for PPO, got Text"),
+        (Graphs, "observation space must be Box, Discrete, .*, got Graph"),
     ],
 )
 def test_unsupported_spaces_raise(env: Any, match: str) -> None:

@@ -142,14 +142,27 @@ def test_environments_without_finite_spaces_raise(env: str, match: str) -> None:
 @pytest.mark.parametrize(
     ("observation", "action", "match"),
     [
-        (gym.spaces.Discrete(3, start=1), gym.spaces.Discrete(2), "must be finite"),
-        (gym.spaces.Discrete(3), gym.spaces.Discrete(2, start=1), "must start at 0"),
+        (gym.spaces.Box(0, 1), gym.spaces.Discrete(2), "must be finite.*Use DQN"),
+        (
+            gym.spaces.Discrete(3),
+            gym.spaces.Box(0, 1),
+            "must be Discrete for Q-learning, got Box.*Use PPO, SAC or TD3",
+        ),
+        (
+            gym.spaces.Discrete(3),
+            gym.spaces.MultiDiscrete([2, 2]),
+            "must be Discrete for Q-learning, got MultiD.*Use PPO or IMPALA",
+        ),
         (
             gym.spaces.MultiDiscrete([1000, 1000, 60]),
             gym.spaces.Discrete(2),
             "at most 100000000 entries, got 120000000",
         ),
-        (gym.spaces.Text(3), gym.spaces.Discrete(2), "must be numeric"),
+        (
+            gym.spaces.Sequence(gym.spaces.Discrete(3)),
+            gym.spaces.Discrete(2),
+            "must be Box, Discrete, .*, got Sequence",
+        ),
     ],
 )
 def test_unsupported_spaces_raise(observation: Any, action: Any, match: str) -> None:

@@ -108,7 +108,7 @@ def test_iterations_report_steps_episodes_and_metrics() -> None:
 
 
 class Words(gym.Env[Any, Any]):
-    observation_space = gym.spaces.Text(5)
+    observation_space = gym.spaces.Sequence(gym.spaces.Text(5))
     action_space = gym.spaces.Discrete(2)
 
 
@@ -117,7 +117,7 @@ class Words(gym.Env[Any, Any]):
     [
         ({"env": "Nonsense-v0"}, "environment 'Nonsense-v0' could not be found"),
         ({"env": "Pendulum-v1"}, "action space must be Discrete for DQN, got Box"),
-        ({"env": Words}, "observation space must be numeric, got Text.*Use a wrapper"),
+        ({"env": Words}, "observation space must be Box.*got Sequence.*Use a wrapper"),
         (
             {"rollouts": 3},
             "num_envs must be divisible by rollouts, got num_envs=8, rollouts=3",

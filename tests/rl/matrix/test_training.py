@@ -39,9 +39,6 @@ FAMILIES: Final = {
 MULTI_AGENT: Final = "ippo mpe2.simple_spread_v3"
 
 UNFINISHED: Final = {
-    "ppo LunarLander-v3": "objects of Box2D cannot be saved",
-    "ppo HalfCheetah-v5": "the state of MuJoCo is not saved",
-    "ppo ALE/Pong-v5": "the state of ALE is not saved",
     "ppo MiniGrid-DoorKey-6x6-v0": "missions are not encoded",
 }
 """Trainings that fail today, and why."""

@@ -244,7 +244,7 @@ class Nameless(Auction):
 
 class Wordy(Auction):
     def observation_space(self, agent: str) -> Any:
-        return gym.spaces.Text(5)
+        return gym.spaces.Sequence(gym.spaces.Text(5))
 
 
 @pytest.mark.parametrize(
@@ -277,8 +277,8 @@ def test_what_does_not_fit_together_is_refused_at_once(
         replace(PLAIN, **change).play(1)
 
 
-def test_observations_that_are_no_numbers_are_refused() -> None:
-    with pytest.raises(FlowError, match=r"must be numeric, got Text.*Use a wrapper"):
+def test_observations_of_variable_size_are_refused() -> None:
+    with pytest.raises(FlowError, match=r"must be Box, .*got Seq.*Use a wrapper"):
         MatchRun(replace(PLAIN, env=Wordy))
 
 

@@ -14,10 +14,12 @@ from reactorl.rl.algorithms import policy, pytree
 from reactorl.rl.algorithms._jax import jax, optax
 from reactorl.rl.algorithms.mlp import apply_mlp
 from reactorl.rl.flow.algorithm import ActOutput, Algorithm, require
+from reactorl.rl.flow.encoding import network_input
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from reactorl.rl.algorithms.distributions import Distribution
     from reactorl.rl.checkpoint.registry import Data
     from reactorl.rl.flow.algorithm import (
         ActInput,
@@ -62,13 +64,13 @@ class ActorCritic(Algorithm):
         require(self.num_minibatches >= 1, self, "num_minibatches", "at least 1")
 
     def check_spaces(self, spaces_: Spaces) -> None:
-        """Check that actions are discrete or floats."""
+        """Check that there is a policy for these spaces."""
         policy.check(self.name, spaces_)
 
     def weights(self, state: State) -> Weights:
-        """Return the actor and the bounds of actions, without the critic."""
+        """Return the actor and the constants of the spaces, without the critic."""
         found = {key: v for key, v in state.params.items() if key != "critic"}
-        return pytree.frozen({**found, "limits": state.limits})
+        return pytree.frozen({**found, "constants": state.constants})
 
     # -- acting -----------------------------------------------------------------------
 
@@ -76,27 +78,26 @@ class ActorCritic(Algorithm):
         self, weights: Weights, inputs: ActInput, random: Random, progress: float
     ) -> ActOutput:
         """Return sampled actions, their log-probabilities, and the progress."""
-        outputs, log_std = self._outputs(weights, inputs.observations)
-        choices = policy.sample(outputs, log_std, random)
+        actions = self._distribution(weights, inputs)
+        choices = actions.sample(random)
         extras = {
             "choices": choices,
-            "log_probs": policy.log_probs(outputs, log_std, choices, np),
+            "log_probs": actions.log_probs(choices),
             "progress": np.full(len(choices), progress, np.float32),
         }
-        return ActOutput(policy.actions(choices, weights["limits"]), extras)
+        return ActOutput(actions.actions(choices), extras)
 
     def act_greedy(self, weights: Weights, inputs: ActInput) -> ActOutput:
         """Return the most probable action."""
-        choices = policy.greedy(*self._outputs(weights, inputs.observations))
-        return ActOutput(policy.actions(choices, weights["limits"]))
+        actions = self._distribution(weights, inputs)
+        return ActOutput(actions.actions(actions.greedy()))
 
-    def _outputs(
-        self, weights: Weights, observations: Array
-    ) -> tuple[Array, Array | None]:
-        rows = observations.reshape(len(observations), -1).astype(np.float32)
-        rows = self._normalize(weights, rows)
+    def _distribution(self, weights: Weights, inputs: ActInput) -> Distribution:
+        constants = weights["constants"]
+        rows = network_input(constants["observations"], inputs.observations, np)
+        rows = self._normalize(weights, rows.reshape(len(rows), -1))
         outputs = apply_mlp(weights["actor"], rows, np, "tanh")
-        return outputs, weights.get("log_std")
+        return policy.over(constants, outputs, weights, inputs.action_mask, np)
 
     def _normalize(self, weights: Weights, rows: Array) -> Array:
         """Return observations as the actor gets them."""
@@ -112,6 +113,8 @@ class ActorCritic(Algorithm):
         for batch in batches:
             wanted = ("observations", "next_observations", "choices", "log_probs")
             steps = {name: batch[name] for name in wanted}
+            if "action_masks" in batch:
+                steps["action_masks"] = batch["action_masks"]
             steps["rewards"] = batch["rewards"].astype(np.float32)
             steps["terminations"] = batch["terminations"]
             steps["truncations"] = batch["truncations"]

@@ -21,6 +21,7 @@ from reactorl.rl.algorithms.actor_critic import ActorCritic
 from reactorl.rl.algorithms.mlp import apply_mlp
 from reactorl.rl.algorithms.vtrace import vtrace
 from reactorl.rl.flow.algorithm import FlowError
+from reactorl.rl.flow.encoding import network_input
 
 if TYPE_CHECKING:
     from reactorl.rl.flow.algorithm import Spaces
@@ -30,8 +31,8 @@ class IMPALAState(NamedTuple):
     """State of the learner."""
 
     params: Any
-    limits: Any
-    """Bounds of actions; constant."""
+    constants: Any
+    """Constants of the spaces; see ``policy``."""
     optimiser: Any
 
 
@@ -79,8 +80,8 @@ class IMPALA(ActorCritic):
         """Return the state with new networks."""
         random = np.random.Generator(np.random.PCG64(seed))  # noqa: TID251
         made = policy.make(random, spaces_, self.hidden)
-        params, limits = jax.tree.map(jnp.asarray, made)
-        return IMPALAState(params, limits, self._optimiser.init(params))
+        params, constants = jax.tree.map(jnp.asarray, made)
+        return IMPALAState(params, constants, self._optimiser.init(params))
 
     # -- learning ---------------------------------------------------------------------
 
@@ -97,9 +98,11 @@ class IMPALA(ActorCritic):
             split = column.reshape(length, self.num_minibatches, -1, *rest)
             return jnp.swapaxes(split, 0, 1)
 
+        gradient = jax.grad(self.loss, has_aux=True)
+
         def minibatch(carry: Any, part: Any) -> Any:  # noqa: ANN401
             params, optimiser = carry
-            gradients, found = jax.grad(self.loss, has_aux=True)(params, part)
+            gradients, found = gradient(params, part, state.constants)
             return self._descend(params, optimiser, rate, gradients), found
 
         carry, found = jax.lax.scan(
@@ -107,9 +110,9 @@ class IMPALA(ActorCritic):
         )
         params, optimiser = carry
         found = jax.tree.map(jnp.mean, found)
-        return IMPALAState(params, state.limits, optimiser), found
+        return IMPALAState(params, state.constants, optimiser), found
 
-    def loss(self, params: Any, steps: Any) -> tuple[Any, Any]:  # noqa: ANN401
+    def loss(self, params: Any, steps: Any, constants: Any) -> tuple[Any, Any]:  # noqa: ANN401
         """Return the loss of some environments' trajectories, and metrics."""
         shape = steps["rewards"].shape
         count = shape[0] * shape[1]
@@ -118,16 +121,17 @@ class IMPALA(ActorCritic):
             return steps[name].reshape(count, *steps[name].shape[2:])
 
         def rows(name: str) -> Any:  # noqa: ANN401
-            return steps[name].reshape(count, -1).astype(jnp.float32)
+            found = network_input(constants["observations"], flat(name), jnp)
+            return found.reshape(count, -1)
 
         def values_of(name: str) -> Any:  # noqa: ANN401
             found = apply_mlp(params["critic"], rows(name), jnp, "tanh")
             return found.reshape(shape)
 
         outputs = apply_mlp(params["actor"], rows("observations"), jnp, "tanh")
-        log_std = params.get("log_std")
-        log_probs = policy.log_probs(outputs, log_std, flat("choices"), jnp)
-        log_probs = log_probs.reshape(shape)
+        mask = flat("action_masks") if "action_masks" in steps else None
+        actions = policy.over(constants, outputs, params, mask, jnp)
+        log_probs = actions.log_probs(flat("choices")).reshape(shape)
         ratios = jnp.exp(log_probs - steps["log_probs"])
         values = values_of("observations")
         # Targets and advantages are constants of the loss.
@@ -143,7 +147,7 @@ class IMPALA(ActorCritic):
         )
         policy_loss = -jnp.mean(advantages * log_probs)
         value_loss = 0.5 * jnp.mean((targets - values) ** 2)
-        entropy = jnp.mean(policy.entropies(outputs, log_std, jnp))
+        entropy = jnp.mean(actions.entropies())
         loss = policy_loss - self.ent_coef * entropy + self.vf_coef * value_loss
         return loss, {
             "policy_loss": policy_loss,

@@ -20,7 +20,7 @@ from reactorl.rl.algorithms.actor_critic import ActorCritic
 from reactorl.rl.algorithms.gae import advantages
 from reactorl.rl.algorithms.mlp import apply_mlp
 from reactorl.rl.flow.algorithm import FlowError, require
-from reactorl.rl.flow.encoding import Encoder
+from reactorl.rl.flow.encoding import Encoder, network_input
 
 if TYPE_CHECKING:
     from reactorl.rl.flow.algorithm import Array, Spaces, Weights
@@ -53,8 +53,8 @@ class PPOState(NamedTuple):
     """State of the learner."""
 
     params: Any
-    limits: Any
-    """Bounds of actions; constant."""
+    constants: Any
+    """Constants of the spaces; see ``policy``."""
     statistics: RunningStatistics
     optimiser: Any
     key: Any
@@ -104,15 +104,15 @@ class PPOBase(ActorCritic):
     def init(self, spaces_: Spaces, seed: int) -> PPOState:
         """Return the state with new networks."""
         random = np.random.Generator(np.random.PCG64(seed))  # noqa: TID251
-        params, limits = policy.make(random, spaces_, self.hidden)
+        params, constants = policy.make(random, spaces_, self.hidden)
         key = random.integers(2**32, size=2, dtype=np.uint32)
-        inputs = int(np.prod(Encoder(spaces_.observation).shape))
-        params, limits, key = jax.tree.map(jnp.asarray, (params, limits, key))
+        inputs = int(np.prod(Encoder(spaces_.observation).input_shape))
+        params, constants, key = jax.tree.map(jnp.asarray, (params, constants, key))
         statistics = RunningStatistics(
             jnp.float32(0), jnp.zeros(inputs), jnp.ones(inputs)
         )
         optimiser = self._optimiser.init(params)
-        return PPOState(params, limits, statistics, optimiser, key, jnp.int32(0))
+        return PPOState(params, constants, statistics, optimiser, key, jnp.int32(0))
 
     def weights(self, state: PPOState) -> Weights:
         """Return the actor, and what normalizes observations."""
@@ -142,10 +142,14 @@ class PPOBase(ActorCritic):
         count = shape[0] * shape[1]
 
         def flat(name: str) -> Any:  # noqa: ANN401
-            return steps[name].reshape(count, -1).astype(jnp.float32)
+            return steps[name].reshape(count, *steps[name].shape[2:])
 
-        raw = flat("observations")
-        rows, next_rows = raw, flat("next_observations")
+        def inputs(name: str) -> Any:  # noqa: ANN401
+            rows = network_input(state.constants["observations"], flat(name), jnp)
+            return rows.reshape(count, -1)
+
+        raw = inputs("observations")
+        rows, next_rows = raw, inputs("next_observations")
         if self.norm_obs:
             # As rollouts saw them: this iteration counts from the next one on.
             mean, scale = state.statistics.mean, state.statistics.scale
@@ -163,12 +167,14 @@ class PPOBase(ActorCritic):
         ).reshape(count)
         batch = {
             "rows": rows,
-            "choices": steps["choices"].reshape(count, *steps["choices"].shape[2:]),
-            "log_probs": steps["log_probs"].reshape(count),
+            "choices": flat("choices"),
+            "log_probs": flat("log_probs"),
             "advantages": estimates,
             "values": values,
             "returns": estimates + values,
         }
+        if "action_masks" in steps:
+            batch["action_masks"] = flat("action_masks")
         params, optimiser, found = self._epochs(state, batch, rate)
         variance = jnp.var(batch["returns"])
         explained = 1 - jnp.var(estimates) / jnp.where(variance > 0, variance, 1)
@@ -178,7 +184,7 @@ class PPOBase(ActorCritic):
             statistics = statistics.updated(raw)
         updates = state.updates + 1
         return PPOState(
-            params, state.limits, statistics, optimiser, state.key, updates
+            params, state.constants, statistics, optimiser, state.key, updates
         ), found
 
     def _epochs(self, state: PPOState, batch: Any, rate: Any) -> tuple[Any, Any, Any]:  # noqa: ANN401
@@ -191,10 +197,12 @@ class PPOBase(ActorCritic):
         def order(number: Any) -> Any:  # noqa: ANN401
             return jax.random.permutation(jax.random.fold_in(key, number), count)
 
+        gradient = jax.grad(self.loss, has_aux=True)
+
         def minibatch(carry: Any, chosen: Any) -> Any:  # noqa: ANN401
             params, optimiser = carry
             part = {name: column[chosen] for name, column in batch.items()}
-            gradients, found = jax.grad(self.loss, has_aux=True)(params, part)
+            gradients, found = gradient(params, part, state.constants)
             return self._descend(params, optimiser, rate, gradients), found
 
         orders = jax.vmap(order)(jnp.arange(self.update_epochs))
@@ -203,12 +211,12 @@ class PPOBase(ActorCritic):
         (params, optimiser), found = jax.lax.scan(minibatch, carry, chosen)
         return params, optimiser, jax.tree.map(jnp.mean, found)
 
-    def loss(self, params: Any, batch: Any) -> tuple[Any, Any]:  # noqa: ANN401
+    def loss(self, params: Any, batch: Any, constants: Any) -> tuple[Any, Any]:  # noqa: ANN401
         """Return the loss of a minibatch, and metrics."""
         outputs = apply_mlp(params["actor"], batch["rows"], jnp, "tanh")
-        log_std = params.get("log_std")
-        log_probs = policy.log_probs(outputs, log_std, batch["choices"], jnp)
-        log_ratio = log_probs - batch["log_probs"]
+        mask = batch.get("action_masks")
+        actions = policy.over(constants, outputs, params, mask, jnp)
+        log_ratio = actions.log_probs(batch["choices"]) - batch["log_probs"]
         ratio = jnp.exp(log_ratio)
         estimates = batch["advantages"]
         if self.norm_adv:
@@ -228,7 +236,7 @@ class PPOBase(ActorCritic):
             )
         value_loss = 0.5 * jnp.mean(value_errors)
 
-        entropy = jnp.mean(policy.entropies(outputs, log_std, jnp))
+        entropy = jnp.mean(actions.entropies())
         loss = policy_loss - self.ent_coef * entropy + self.vf_coef * value_loss
         return loss, {
             "policy_loss": policy_loss,

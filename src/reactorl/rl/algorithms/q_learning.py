@@ -17,6 +17,7 @@ from gymnasium import spaces
 
 from reactorl.rl._public import public
 from reactorl.rl.algorithms.epsilon_greedy import check_epsilon, epsilon
+from reactorl.rl.flow.action_encoding import check_actions
 from reactorl.rl.flow.algorithm import ActOutput, Algorithm, FlowError
 from reactorl.rl.flow.encoding import Encoder
 
@@ -81,14 +82,10 @@ class QLearning(Algorithm):
         check_epsilon(self)
 
     def check_spaces(self, spaces_: Spaces) -> None:
-        """Check that both spaces are finite, counted from 0, and fit into a table."""
+        """Check that both spaces are finite and fit into a table."""
         action = spaces_.action
-        if not isinstance(action, spaces.Discrete):
-            msg = f"action space must be Discrete for Q-learning, got {action}"
-            raise FlowError(msg, "Use PPO for continuous actions.")
-        if action.start != 0:
-            msg = f"action space must start at 0 for Q-learning, got {action}"
-            raise FlowError(msg, "Use a wrapper that shifts actions.")
+        check_actions(self.name, action, [spaces.Discrete])
+        assert isinstance(action, spaces.Discrete)
         observation = spaces_.observation
         counts = Encoder(observation).counts
         if counts is None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from reactorl.rl.checkpoint.registry import Data
 
+
 def native_state(value: object) -> tuple[str, Data] | None:
     """Return the name of a simulator and its state; None if it is not a known one."""
     for name, (known, save, _) in _SIMULATORS.items():

@@ -38,6 +38,7 @@ from reactorl.rl.checkpoint.registry import (
     random_state,
     set_random_state,
 )
+from reactorl.rl.flow.action_encoding import ActionDecoder
 from reactorl.rl.flow.algorithm import ActInput
 from reactorl.rl.flow.evaluation import Evaluated, EvaluationPlan
 from reactorl.rl.flow.policy_memory import PolicyMemory, memory_columns
@@ -105,6 +106,7 @@ class LearningAgent(Reactor):
         self.extras: dict[int, dict[str, Any]] = {}  # of this tag, by environment
         algorithm = self.plan.task.algorithm
         count, spaces = algorithm.num_envs, self.plan.task.agent_spaces[self.plan.agent]
+        self.decoder = ActionDecoder(spaces.action)
         self.memory = PolicyMemory(algorithm, spaces, count)
         self.transitions: list[list[dict[str, Any]]] = [[] for _ in range(count)]
 
@@ -136,10 +138,15 @@ class LearningAgent(Reactor):
         inputs = ActInput(rows, None, self.memory.of(indices))
         output = algorithm.act(self.current, inputs, self.np_random, progress)
         self.memory.put(output.memory, indices)
-        extras = {**output.extras, **memory_columns(inputs.memory)}
+        extras = {
+            "actions": output.actions,
+            **output.extras,
+            **memory_columns(inputs.memory),
+        }
+        actions = self.decoder.batch(output.actions)
         for row, index in enumerate(indices):
             self.extras[index] = {name: value[row] for name, value in extras.items()}
-            self.actions[index].set(output.actions[row])
+            self.actions[index].set(actions[row])
 
     @reaction(played, effects=[metrics, weights])
     def learn(self) -> None:
@@ -182,10 +189,9 @@ def _left(played: Played, agent: Any) -> bool:  # noqa: ANN401
 
 
 def _transition(played: Played, agent: Any) -> dict[str, Any]:  # noqa: ANN401
-    """Return the transition of one agent."""
+    """Return the transition of one agent, without its encoded action."""
     return {
         "observations": played.observations[agent],
-        "actions": played.actions[agent],
         "rewards": played.rewards[agent],
         "next_observations": played.reached[agent],
         "terminations": played.terminations[agent],

@@ -13,6 +13,7 @@ from reactorl.rl.envs.commands import Description, Only, Reset, Step
 from reactorl.rl.envs.errors import EnvError
 from reactorl.rl.envs.shard import execute
 from reactorl.rl.envs.snapshot_policy import load
+from reactorl.rl.flow.action_encoding import ActionDecoder
 from reactorl.rl.flow.algorithm import ActInput
 from reactorl.rl.flow.encoding import Encoder
 from reactorl.rl.flow.policy_memory import PolicyMemory
@@ -68,6 +69,7 @@ class ShardEnvs:
         self._snapshots = factory.snapshots
         self._spaces = spaces
         self._encoder = Encoder(spaces.observation)
+        self._decoder = ActionDecoder(spaces.action)
         self._memory = PolicyMemory(algorithm, spaces, count)
         self._returns = np.zeros(count)
         self._lengths = np.zeros(count, dtype=np.int64)
@@ -174,7 +176,8 @@ class RolloutEnvs(ShardEnvs):
         Raises:
             EnvError: One failed, and restarts are off.
         """
-        replies = self._execute(Step(output.actions, output.actions), tag)
+        actions = self._decoder.batch(output.actions)
+        replies = self._execute(Step(actions, actions), tag)
         self._memory.put(output.memory)
         self._returns += self.arrays.rewards
         self._lengths += 1
@@ -230,7 +233,7 @@ class EvaluationEnvs(ShardEnvs):
         if not all_active:
             inputs = ActInput(inputs.observations[rows], None, self._memory.of(rows))
         output = self._algorithm.act_greedy(weights, inputs)
-        actions = output.actions
+        actions = self._decoder.batch(output.actions)
         self._memory.put(output.memory, rows)
         command: Command = Step(actions, actions)
         if not all_active:

@@ -10,6 +10,7 @@ from gymnasium.vector import AutoresetMode
 
 from reactorl.rl.envs.shard_factory import ShardFactory
 from reactorl.rl.envs.snapshot_policy import load
+from reactorl.rl.flow.action_encoding import ActionDecoder
 from reactorl.rl.flow.algorithm import ActInput, FlowError, Spaces
 from reactorl.rl.flow.encoding import Encoder
 from reactorl.rl.flow.policy_memory import PolicyMemory
@@ -126,7 +127,6 @@ class AgentsEnv:
         self._snapshots = shards.snapshots
         self._agents = list(cast)
         self._encoders = {a: Encoder(spaces.observation) for a, spaces in cast.items()}
-        self._plain = all(encoder.is_plain for encoder in self._encoders.values())
         self._returns: ByAgent = {}
         self._turns = 0
         self.rows: ByAgent = {}
@@ -203,8 +203,6 @@ class AgentsEnv:
 
     def _encoded(self, observations: ByAgent) -> ByAgent:
         # Copies: environments may write into the arrays that they returned.
-        if self._plain:
-            return {agent: np.array(seen) for agent, seen in observations.items()}
         return {
             agent: np.array(self._encoders[agent].one(seen))
             for agent, seen in observations.items()
@@ -274,6 +272,7 @@ class AgentsEnvs:
             agent: PolicyMemory(algorithm, spaces, count)
             for agent, spaces in cast.items()
         }
+        self._decoders = {a: ActionDecoder(spaces.action) for a, spaces in cast.items()}
         self._envs: list[AgentsEnv] = []
         try:
             for index in range(count):
@@ -325,7 +324,8 @@ class AgentsEnvs:
                 inputs = ActInput(rows, None, memory.of(present))
                 output = self._algorithm.act_greedy(known, inputs)
                 memory.put(output.memory, present)
-                for index, action in zip(present, output.actions, strict=True):
+                actions = self._decoders[agent].batch(output.actions)
+                for index, action in zip(present, actions, strict=True):
                     chosen[index][agent] = action
         return list(chosen.values())
 
