@@ -42,6 +42,10 @@ _OF_THE_MACHINE: Final = frozenset(
     {"logging", "threading", "_thread", "pathlib", "re", "typing", "weakref", "inspect"}
 )
 """Modules of the standard library whose objects belong to the process."""
+_FOR_RENDERING: Final = frozenset(
+    {"Surface", "SurfaceType", "Font", "Clock", "ClockType", "Window", "Renderer"}
+)
+"""Classes of pygame whose objects are drawn anew for every picture."""
 _HEAP_TYPE: Final = 1 << 9
 """CPython's flag of classes that were created at run time."""
 _POINTER: Final = 8
@@ -68,7 +72,10 @@ def may_hide_state(value: object) -> bool:
     """Return whether an object that is not ordinary may have a state that changes."""
     if isinstance(value, _CONSTANT) or callable(value):
         return False
-    return _package(type(value)) not in _OF_THE_MACHINE
+    kind = type(value)
+    if _package(kind) == "pygame" and kind.__name__ in _FOR_RENDERING:
+        return False
+    return _package(kind) not in _OF_THE_MACHINE
 
 
 def slots(kind: type) -> tuple[str, ...]:

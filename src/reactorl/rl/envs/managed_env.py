@@ -207,6 +207,7 @@ class ManagedEnv:
         with suppress(Exception):
             self.env.close()
         self._use(env, recorder)
+        self.describe()  # wrappers cache what it reads, and saved states have that
 
     def close(self) -> None:
         """Close the environment.

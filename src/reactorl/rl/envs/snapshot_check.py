@@ -34,7 +34,7 @@ from reactorl.rl.checkpoint.env_state import saved_env
 from reactorl.rl.checkpoint.state_difference import first_difference
 from reactorl.rl.envs.episode_recorder import checksum
 from reactorl.rl.envs.snapshot import NotRestoredError, restored
-from reactorl.rl.envs.timeout import unguarded
+from reactorl.rl.envs.timeout import HangError, unguarded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -131,6 +131,8 @@ class _Actions:
                 return checksum(result[:4], 0), not env.agents
             result = self._guard(partial(env.step, self._spaces[None].sample()))
             return checksum(result[:4], 0), bool(result[2] or result[3])
+        except HangError:
+            raise
         except (Exception, SystemExit) as error:  # e.g. an action that is not allowed
             return type(error), True
 
