@@ -111,7 +111,7 @@ grammar: .venv/gil/.deps ## Generate the LALR tables of the LF grammar
 
 FT_BENCH := $(if $(PGO),ft-pgo,ft)
 
-.PHONY: train bench bench-runtime bench-lf bench-vector bench-training bench-atari
+.PHONY: train bench bench-runtime bench-lf bench-vector bench-training bench-atari bench-results
 train: .venv/gil/.built ## Train DQN on CartPole-v1, and print where the results are
 	.venv/gil/bin/python -m reactorl train dqn --env-id CartPole-v1 --num-envs 16 \
 	  --seed 1 --workers 2 $(ARGS)
@@ -140,6 +140,11 @@ bench-atari: $(BENCH_READY) $(ATARI_READY) ## Measure the parts of a step of Ata
 
 bench-training: $(BENCH_READY) ## Compare training with an ordinary loop, and its variants
 	$(BENCH) --suite training $(BENCH_HERE)
+
+# Other libraries get environments of their own, with pinned versions.
+bench-results: .venv/gil/.built .venv/ft/.built ## Train to thresholds beside other libraries (--smoke, --docs)
+	.venv/gil/bin/python -m benchmarks.results --gil .venv/gil/bin/python \
+	  --ft .venv/ft/bin/python $(ARGS)
 
 .PHONY: atari-ft atari-gil
 atari-ft: .venv/$(FT_BENCH)/.atari ## Install Atari for free-threaded CPython

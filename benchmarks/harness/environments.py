@@ -155,6 +155,11 @@ ENVIRONMENTS = {
         Environment("gym"),
         Environment("envpool"),
         Environment("xronos"),
+        Environment("sb3"),
+        Environment("sbx"),
+        Environment("rlox"),
+        Environment("rllib"),
+        Environment("purejaxrl"),
     )
 }
 

@@ -42,6 +42,7 @@ PUBLIC = [
     "PPO",
     "ParallelRunner",
     "ParallelVectorEnv",
+    "PlayProgress",
     "Preset",
     "QLearning",
     "Replay",

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         FlowError,
         Spaces,
     )
-    from reactorl.rl.flow.evaluation import Evaluated
+    from reactorl.rl.flow.evaluation import Evaluated, PlayProgress
     from reactorl.rl.flow.flow import Flow, FlowRun
     from reactorl.rl.flow.learner import Learner
     from reactorl.rl.flow.multi_agent import MultiAgentFlow, MultiAgentIteration
@@ -90,6 +90,7 @@ __all__ = [
     "MultiAgentIteration",
     "ParallelRunner",
     "ParallelVectorEnv",
+    "PlayProgress",
     "Preset",
     "QLearning",
     "Replay",
@@ -139,7 +140,7 @@ _MODULES: Final = {
     "checkpoint.file": ["CheckpointError", "read_checkpoint", "write_checkpoint"],
     "envs.errors": ["EnvError", "SharedStateError"],
     "flow.algorithm": ["ActInput", "ActOutput", "Algorithm", "FlowError", "Spaces"],
-    "flow.evaluation": ["Evaluated"],
+    "flow.evaluation": ["Evaluated", "PlayProgress"],
     "flow.flow": ["Flow", "FlowRun"],
     "flow.learner": ["Learner"],
     "flow.multi_agent": ["MultiAgentFlow", "MultiAgentIteration"],

@@ -23,7 +23,16 @@ import pytest
 
 from reactorl.cli.main import main
 from reactorl.cli.support import errors
-from reactorl.rl import DQN, FlowRun, RunDirectory, read_checkpoint
+from reactorl.rl import (
+    DQN,
+    Episode,
+    Evaluated,
+    FlowRun,
+    Iteration,
+    PlayProgress,
+    RunDirectory,
+    read_checkpoint,
+)
 from reactorl.rl.runs import progress, session
 from reactorl.rl.runs.metrics import read_metrics
 from reactorl.rl.runs.plot import read_curve
@@ -304,6 +313,24 @@ def test_options_of_the_environment_are_used_saved_and_resumed(
     assert "time_limit is 7 here and 6 there" in capsys.readouterr().err
 
 
+def test_training_without_end_of_episodes_ends_and_reports_the_cut(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    flags = ["--eval-max-steps=20", "--total-timesteps=320"]
+    assert train(tmp_path, "--env-id=CliffWalking-v1", *flags) == 0
+    run = only(tmp_path)
+    assert "3 of 3 episodes were cut at 20 steps\n" in capsys.readouterr().out
+    assert "3 of 3 episodes were cut at 20 steps" in (run / "report.html").read_text()
+    cut = [(step, v) for step, key, v in rows(run) if key == "eval/cut_episodes"]
+    assert cut[-1] == (320, 3.0)
+    assert cut[0][1] == 2.0  # of an evaluation during training
+
+    assert main(["eval", str(run), "--episodes=2"]) == 0
+    assert "cut     2 of 2 episodes were cut at 20 steps\n" in capsys.readouterr().out
+    assert main(["eval", str(run), "--episodes=1", "--eval-max-steps=9"]) == 0
+    assert "1 of 1 episodes was cut at 9 steps\n" in capsys.readouterr().out
+
+
 # -- what cannot be done --------------------------------------------------------------
 
 
@@ -517,6 +544,22 @@ def test_lines_come_once_a_second_at_most(
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 6  # in 5 seconds, and one at the end
     assert "return, last 100 2" in lines[0]
+
+
+def test_progress_shows_steps_and_the_evaluation_under_way() -> None:
+    shown = progress.Progress(DQN().task(), 0, title="DQN")
+    episodes = (Episode(2.0, 9, is_cut=True), Episode(4.0, 3))
+    found = Iteration(3, 256, (), None, Evaluated(1, episodes))
+    shown.add(found)
+    shown.evaluating = PlayProgress(1, 4, 2_500)
+
+    rows = dict(shown.rows)
+
+    assert rows["steps"] == "768 of 80,128"
+    assert rows["return, last 100"] == "no episode has ended yet"
+    assert rows["evaluation"] == (
+        "3 (1 of 2 episodes cut), running: 1 of 4 episodes, 2,500 steps"
+    )
 
 
 def test_a_terminal_gets_a_live_display(

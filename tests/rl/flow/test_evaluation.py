@@ -4,14 +4,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
 import numpy as np
+import pytest
 
-from reactorl.rl import ActOutput, Algorithm, Flow
+from reactorl.rl import (
+    IPPO,
+    PPO,
+    ActOutput,
+    Algorithm,
+    Flow,
+    FlowError,
+    MultiAgentFlow,
+    PlayProgress,
+)
 from tests.rl.contract.tasks import DQN_TASK
+from tests.rl.meeting import CELLS, Meeting
 from tests.rl.trained import lasting, trained
+
+if TYPE_CHECKING:
+    from reactorl.rl.flow.run import DrivenRun
 
 
 class Paid(gym.Env[Any, Any]):
@@ -20,9 +34,12 @@ class Paid(gym.Env[Any, Any]):
     observation_space = gym.spaces.Box(0, 1, (1,), np.float32)
     action_space = gym.spaces.Box(0, 1_000, (1,), np.float32)
 
+    def __init__(self, longest: int = 9) -> None:
+        self.longest = longest
+
     def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
         if seed is not None:
-            self.length = 1 if seed % 2 else 9
+            self.length = 1 if seed % 2 else self.longest
         self.turn = 0
         return np.zeros(1, np.float32), {}
 
@@ -100,3 +117,114 @@ def test_evaluation_changes_no_weights() -> None:
     assert found
     assert all(len(e.episodes) == 4 for e in found)
     assert found[0].iteration == 3
+
+
+# -- an evaluation always ends --------------------------------------------------------
+
+
+def Endless() -> gym.Env[Any, Any]:
+    """Episodes of the environment with an odd seed end after a step, others never."""
+    return Paid(longest=10**9)
+
+
+ENDLESS = replace(TASK, env=Endless, eval_max_steps=7)
+
+
+def test_episodes_of_an_evaluation_are_cut_at_the_limit() -> None:
+    reports: list[PlayProgress] = []
+    episodes = ENDLESS.play(np.float32(2), episodes=5, seed=2, report=reports.append)
+
+    # Seeds 2 to 6: even ones never end.
+    assert [(e.length, e.is_cut) for e in episodes] == [
+        (7, True),
+        (1, False),
+        (7, True),
+        (1, False),
+        (7, True),
+    ]
+    assert [e.episode_return for e in episodes] == [14, 2, 14, 2, 14]
+    assert ENDLESS.cut_text(episodes) == "3 of 5 episodes were cut at 7 steps"
+    assert ENDLESS.cut_text(episodes[:2]) == "1 of 2 episodes was cut at 7 steps"
+    assert ENDLESS.cut_text(episodes[1:2]) == ""
+    assert [each.episodes for each in reports] == [2] * 6 + [5]
+    assert str(reports[-1]) == "5 of 5 episodes, 23 steps"
+
+
+def test_episode_that_ends_at_the_limit_is_not_cut() -> None:
+    (episode,) = replace(TASK, eval_max_steps=9).play(np.float32(2), episodes=1, seed=2)
+    assert (episode.length, episode.is_cut) == (9, False)
+
+
+def test_evaluation_during_training_ends_at_the_limit() -> None:
+    run: DrivenRun[Any] = ENDLESS.start()
+    with run:
+        assert run.evaluation is None
+        iterations = [run.step(), run.step()]
+        assert run.evaluation == PlayProgress(2, 4, 4)
+        iterations += run.iterations()
+    found = [r.evaluation for r in iterations if r.evaluation is not None]
+    assert [(e.iteration, e.num_cut) for e in found] == [(2, 2), (10, 2)]
+    lengths = sorted(e.length for e in found[0].episodes)
+    assert lengths == [1, 1, 7, 7]
+
+
+def test_cut_episodes_survive_a_checkpoint() -> None:
+    whole = [r.evaluation for r in trained(ENDLESS)[1]]
+    run: DrivenRun[Any] = ENDLESS.start()
+    with run:
+        first = [run.step() for _ in range(6)]
+        saved = run.save()
+        under_way = run.evaluation
+    again: DrivenRun[Any] = ENDLESS.start(saved=saved)
+    with again:
+        assert again.evaluation == under_way
+        rest = list(again.iterations())
+    assert [r.evaluation for r in [*first, *rest]] == whole
+
+
+def test_evaluation_of_several_agents_ends_at_the_limit() -> None:
+    task = MultiAgentFlow(Apart, IPPO(num_envs=2, num_steps=4), eval_max_steps=5)
+    weights = {
+        agent: task.algorithm.weights(task.init(agent)) for agent in task.agent_spaces
+    }
+    episodes = task.play(weights, episodes=3, seed=1)
+    assert [(e.length, e.is_cut) for e in episodes] == [(5, True)] * 3
+    assert [len(e.by_agent) for e in episodes] == [2] * 3
+    assert episodes[0].episode_return == pytest.approx(-0.5)
+
+
+class Apart(Meeting):
+    """A meeting that never ends."""
+
+    def step(self, actions: dict[str, Any]) -> tuple[dict[str, Any], ...]:
+        self.turns = 0
+        self.places[:] = 0, CELLS - 1
+        return super().step(dict.fromkeys(actions, 1))
+
+
+@pytest.mark.parametrize(
+    ("env", "options", "limit"),
+    [
+        ("CliffWalking-v1", {}, 10_000),
+        ("CartPole-v1", {}, 10_000),
+        ("CartPole-v1", {"time_limit": 20_000}, 20_000),
+        (lambda: gym.make("CartPole-v1", max_episode_steps=30_000), {}, 30_000),
+        ("CartPole-v1", {"eval_max_steps": 3}, 3),
+    ],
+)
+def test_limit_is_at_least_that_of_the_environment(
+    env: Any, options: Any, limit: int
+) -> None:
+    assert Flow(env, PPO(), **options).max_eval_steps == limit
+
+
+def test_limit_of_atari_games_is_that_of_the_emulator() -> None:
+    pytest.importorskip("ale_py")
+    task = Flow("ALE/Pong-v5", replace(TASK.algorithm))
+    assert task.max_eval_steps == 27_000
+
+
+def test_limit_must_be_positive() -> None:
+    message = "eval_max_steps must be at least 1, or None, got 0"
+    with pytest.raises(FlowError, match=message):
+        replace(TASK, eval_max_steps=0)

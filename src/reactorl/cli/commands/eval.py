@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import argparse
 import io
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reactorl._util.status_line import StatusLine
 from reactorl.cli.commands.train import NEEDED, import_from_here
 from reactorl.cli.support.errors import fail, missing, reason
 
@@ -55,6 +57,12 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         help="seed of the first environment (default: %(default)s)",
     )
     parser.add_argument(
+        "--eval-max-steps",
+        type=_count,
+        metavar="N",
+        help="steps after which an episode is cut (default: that of the run)",
+    )
+    parser.add_argument(
         "--capture-video",
         action="store_true",
         help="write each episode as a GIF into RUN/videos",
@@ -87,13 +95,17 @@ def _play(run: RunDirectory, args: argparse.Namespace) -> int:
     import_from_here()
     task = task_of(run)
     saved = read_checkpoint(run.checkpoint, task).data
+    if args.eval_max_steps is not None:
+        task = replace(task, eval_max_steps=args.eval_max_steps)
     film = Film(run.path / "videos") if args.capture_video else None
-    episodes = task.play(
-        task.trained_weights(saved),
-        episodes=args.episodes,
-        seed=args.seed,
-        watch=None if film is None else film.take,
-    )
+    with StatusLine() as line:
+        episodes = task.play(
+            task.trained_weights(saved),
+            episodes=args.episodes,
+            seed=args.seed,
+            watch=None if film is None else film.take,
+            report=lambda done: line.show(f"evaluation: {done}"),
+        )
     returns = [episode.episode_return for episode in episodes]
     steps = int(saved["round"]) * task.steps_per_iteration
     print(f"{run.path} after {steps:,} steps: {len(returns)} episodes")
@@ -107,6 +119,9 @@ def _play(run: RunDirectory, args: argparse.Namespace) -> int:
         print(f"    {agent:<{width}}  {_spread(mine)}")
     lengths = [episode.length for episode in episodes]
     print(f"  length  mean {sum(lengths) / len(lengths):.6g}")
+    cut = task.cut_text(episodes)
+    if cut:
+        print(f"  cut     {cut}")
     if film is not None:
         film.save(lengths)
         print(f"  videos  {film.directory}")

@@ -67,7 +67,7 @@ GROUPS = {
     "network": ("hidden", "dueling"),
     "exploration": ("start_e", "end_e", "exploration_fraction", "exploration_noise"),
     "replay buffer": ("buffer_size", "batch_size", "priority", "n_step"),
-    "evaluation": ("eval_every", "eval_episodes", "final_episodes"),
+    "evaluation": ("eval_every", "eval_episodes", "eval_max_steps", "final_episodes"),
     "run": (
         "workers", "runs_dir", "resume", "preset", "checkpoint_every", "trace",
         "timing", "dashboard", "progress",

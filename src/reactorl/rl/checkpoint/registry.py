@@ -51,6 +51,10 @@ class StateRegistry:
         """Return a reactor by its full name."""
         return self._reactors[name]
 
+    def find(self, name: str) -> Any:  # noqa: ANN401
+        """Return a reactor by its full name, None if there is none."""
+        return self._reactors.get(name)
+
     def save(self) -> dict[str, Data]:
         """Return the state of all reactors, by name."""
         return {name: self._reactors[name].save() for name in sorted(self._reactors)}

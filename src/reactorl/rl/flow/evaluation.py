@@ -55,6 +55,22 @@ class GreedyEnvs(Protocol):
         """Close the environments."""
 
 
+@public
+@dataclass(frozen=True, slots=True)
+class PlayProgress:
+    """The progress of an evaluation that is under way."""
+
+    episodes: int
+    """Episodes that ended."""
+    total: int
+    """Episodes to play."""
+    steps: int
+    """Steps of all environments, for all of its episodes."""
+
+    def __str__(self) -> str:
+        return f"{self.episodes} of {self.total} episodes, {self.steps:,} steps"
+
+
 def play(
     make: Callable[[int], GreedyEnvs],
     weights: Weights,
@@ -62,6 +78,7 @@ def play(
     episodes: int,
     seed: int,
     watch: Callable[[Any], None] | None = None,
+    report: Callable[[PlayProgress], None] | None = None,
 ) -> list[Episode]:
     """Play greedy episodes and return them in the order of environments.
 
@@ -75,11 +92,13 @@ def play(
         seed: Of the first environment; others get the next ones.
         watch: Called with the environment after each reset and step; there is only one
             environment then.
+        report: Called with the progress after each step.
     """
     count = 1 if watch is not None else min(episodes, MAX_ENVS)
     shares = [episodes // count + (k < episodes % count) for k in range(count)]
     played: list[list[Episode]] = [[] for _ in range(count)]
     active = list(range(count))
+    steps = 0
     envs = make(count)
     try:
         envs.open()
@@ -88,6 +107,7 @@ def play(
             if watch is not None:
                 watch(envs.env)
             ended = envs.step_greedily(weights, active)
+            steps += len(active)
             for index, episode in ended:
                 played[index].append(episode)
                 if watch is not None:
@@ -96,6 +116,8 @@ def play(
             again = {index: None for index, _ in ended if index in active}
             if again:
                 envs.reset(again)
+            if report is not None:
+                report(PlayProgress(sum(map(len, played)), episodes, steps))
     finally:
         envs.close()
     return [episode for each in played for episode in each]
@@ -109,6 +131,11 @@ class Evaluated:
     iteration: int
     """The iteration in which it began."""
     episodes: tuple[Episode, ...]
+
+    @property
+    def num_cut(self) -> int:
+        """Number of episodes that were cut at the limit of steps."""
+        return sum(episode.is_cut for episode in self.episodes)
 
     @property
     def mean(self) -> float:
@@ -156,6 +183,7 @@ class Evaluation(Reactor):
         self.envs: GreedyEnvs | None = self.plan.make()
         self.latest = self.plan.weights
         self.begun = 0  # in which iteration; 0: no evaluation is under way
+        self.steps = 0  # of the evaluation under way, of all environments
         self.episodes: list[list[Episode]] = []
 
     @reaction(startup)
@@ -188,6 +216,15 @@ class Evaluation(Reactor):
                 self.begun = 0
 
     @property
+    def progress(self) -> PlayProgress | None:
+        """The progress of the evaluation that is under way, if one is."""
+        if not self.begun:
+            return None
+        ended = sum(min(len(each), self._quota) for each in self.episodes)
+        total = self.plan.episodes
+        return PlayProgress(min(ended, total), total, self.steps)
+
+    @property
     def _quota(self) -> int:
         return -(-self.plan.episodes // self.plan.num_envs)
 
@@ -196,6 +233,7 @@ class Evaluation(Reactor):
         plan = self.plan
         self.begun = number
         self.judged = self.latest
+        self.steps = 0
         self.episodes = [[] for _ in range(plan.num_envs)]
         self.envs.reset({k: plan.seed + k for k in range(plan.num_envs)})
 
@@ -204,6 +242,7 @@ class Evaluation(Reactor):
         every, tag = range(self.plan.num_envs), str(self.tag)
         for _ in range(self.plan.steps):
             ended = self.envs.step_greedily(self.judged, every, tag)
+            self.steps += len(every)
             for index, episode in ended:
                 self.episodes[index].append(episode)
             if ended:
@@ -218,6 +257,7 @@ class Evaluation(Reactor):
         if self.begun:
             data |= {
                 "judged": self.judged,
+                "steps": self.steps,
                 "episodes": [[astuple(e) for e in each] for each in self.episodes],
                 "envs": self.envs.save(),
             }
@@ -230,6 +270,7 @@ class Evaluation(Reactor):
             return
         self._begin(self.begun)
         self.judged = saved["judged"]
+        self.steps = saved["steps"]
         self.episodes = [
             [Episode(*fields) for fields in each] for each in saved["episodes"]
         ]

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from reactorl.rl.checkpoint.registry import Data
     from reactorl.rl.envs.factory import Maker
     from reactorl.rl.flow.algorithm import Algorithm, State, Weights
+    from reactorl.rl.flow.evaluation import PlayProgress
     from reactorl.rl.flow.trajectory import Episode, Trajectory
 
 PARTS = frozenset({"rollout", "replay", "learner", "server", "evaluation"})
@@ -166,16 +167,28 @@ class Flow(FlowOptions, Task):
         """What happens between the environment and the agent, in words, in order."""
         return self.task_env.preprocessing
 
-    @cached_property
+    @property
     def spaces(self) -> Spaces:
-        """The spaces of the environment; makes one and closes it."""
+        """The spaces of the environment; makes one and closes it, once."""
+        return self._probed[0]
+
+    @property
+    def env_max_steps(self) -> int | None:
+        """Steps after which the environment truncates an episode, if it is known."""
+        return self._probed[1]
+
+    @cached_property
+    def _probed(self) -> tuple[Spaces, int | None]:
+        """The spaces and the limit of steps of an environment."""
         env = self._make_first()
         try:
             found = Spaces(env.observation_space, env.action_space)
+            spec = getattr(env, "spec", None)
+            limit = None if spec is None else spec.max_episode_steps
         finally:
             env.close()
         self.algorithm.check_spaces(found)
-        return found
+        return found, self.task_env.max_steps if limit is None else limit
 
     def _make_first(self) -> gym.Env[Any, Any]:
         """Make an environment; failures of ids are reported as errors of the task."""
@@ -248,6 +261,7 @@ class Flow(FlowOptions, Task):
         episodes: int,
         seed: int,
         watch: Callable[[Any], None] | None = None,
+        report: Callable[[PlayProgress], None] | None = None,
     ) -> list[Episode]:
         """Play episodes greedily."""
         maker = self.maker
@@ -257,11 +271,14 @@ class Flow(FlowOptions, Task):
 
         shards = ShardFactory(maker)
         return play(
-            lambda count: EvaluationEnvs(shards, self.spaces, count, self.algorithm),
+            lambda count: EvaluationEnvs(
+                shards, self.spaces, count, self.algorithm, self.max_eval_steps
+            ),
             weights,
             episodes=episodes,
             seed=seed,
             watch=watch,
+            report=report,
         )
 
 

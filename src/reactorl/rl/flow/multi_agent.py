@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         State,
         Weights,
     )
+    from reactorl.rl.flow.evaluation import PlayProgress
     from reactorl.rl.flow.trajectory import Episode
     from reactorl.rl.multi_agent.vector import Maker
 
@@ -151,6 +152,7 @@ class MultiAgentFlow(Task):
         episodes: int,
         seed: int,
         watch: Callable[[Any], None] | None = None,
+        report: Callable[[PlayProgress], None] | None = None,
     ) -> list[Episode]:
         """Play episodes greedily."""
         maker = self.maker
@@ -160,11 +162,14 @@ class MultiAgentFlow(Task):
 
         shards = parallel_shards(maker)
         return play(
-            lambda count: AgentsEnvs(shards, self.agent_spaces, count, self.algorithm),
+            lambda count: AgentsEnvs(
+                shards, self.agent_spaces, count, self.algorithm, self.max_eval_steps
+            ),
             weights,
             episodes=episodes,
             seed=seed,
             watch=watch,
+            report=report,
         )
 
 

@@ -261,7 +261,9 @@ class MultiAgentLoop(Reactor):
             count,
             1,
             task.seed + EVALUATION_SEED,
-            lambda: AgentsEnvs(task.shards, task.agent_spaces, count, algorithm),
+            lambda: AgentsEnvs(
+                task.shards, task.agent_spaces, count, algorithm, task.max_eval_steps
+            ),
             weights,
             self.registry,
         )

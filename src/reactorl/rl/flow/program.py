@@ -143,7 +143,9 @@ class TrainingLoop(Reactor):
             count,
             algorithm.num_steps,
             flow.seed + EVALUATION_SEED,
-            lambda: EvaluationEnvs(flow.shards, flow.spaces, count, algorithm),
+            lambda: EvaluationEnvs(
+                flow.shards, flow.spaces, count, algorithm, flow.max_eval_steps
+            ),
             weights,
             self.registry,
         )

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from reactorl import Duration, Program, Reactor, Result, Watch
     from reactorl.rl.checkpoint.registry import Data
     from reactorl.rl.flow.algorithm import Weights
+    from reactorl.rl.flow.evaluation import PlayProgress
 
 _R = TypeVar("_R", covariant=True)
 
@@ -103,6 +104,13 @@ class DrivenRun(ABC, Generic[_R]):
     def weights(self) -> Weights:
         """The current weights."""
         raise NotImplementedError
+
+    @property
+    def evaluation(self) -> PlayProgress | None:
+        """The evaluation that is under way between two iterations, if one is."""
+        reactor = self.registry.find("main.evaluation")
+        found: PlayProgress | None = getattr(reactor, "progress", None)
+        return found
 
     def iterations(self) -> Iterator[_R]:
         """Do the iterations that are left; yields what each gave."""

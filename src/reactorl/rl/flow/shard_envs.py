@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -198,13 +199,27 @@ class RolloutEnvs(ShardEnvs):
 
 
 class EvaluationEnvs(ShardEnvs):
-    """Sub-environments in which an evaluation acts greedily; resets are explicit."""
+    """Sub-environments in which an evaluation acts greedily; resets are explicit.
+
+    Args:
+        factory: Makes the shard.
+        spaces: The spaces of one environment.
+        count: Number of sub-environments.
+        algorithm: Of the policy that acts in them.
+        max_steps: Steps after which an episode is cut.
+    """
 
     def __init__(
-        self, factory: ShardFactory, spaces: Spaces, count: int, algorithm: Algorithm
+        self,
+        factory: ShardFactory,
+        spaces: Spaces,
+        count: int,
+        algorithm: Algorithm,
+        max_steps: int,
     ) -> None:
         super().__init__(factory, spaces, count, algorithm, AutoresetMode.DISABLED)
         self._algorithm = algorithm
+        self._max_steps = max_steps
 
     @property
     def env(self) -> Any:  # noqa: ANN401
@@ -222,7 +237,8 @@ class EvaluationEnvs(ShardEnvs):
             tag: The current tag, for failures.
 
         Returns:
-            The episodes that ended, by index; ``reset`` begins the next ones.
+            The episodes that ended or were cut, by index; ``reset`` begins the next
+            ones.
 
         Raises:
             EnvError: One failed, and restarts are off.
@@ -244,7 +260,12 @@ class EvaluationEnvs(ShardEnvs):
         self._returns[rows] += self.arrays.rewards[rows]
         self._lengths[rows] += 1
         over = self.arrays.terminations | self.arrays.truncations
-        return [(index, self._episode(index)) for index in rows if over[index]]
+        ends = over | (self._lengths >= self._max_steps)
+        return [
+            (index, replace(self._episode(index), is_cut=not over[index]))
+            for index in rows
+            if ends[index]
+        ]
 
 
 def execute_or_raise(shard: EnvShard, command: Command, tag: str = "") -> Replies:

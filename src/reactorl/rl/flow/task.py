@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from reactorl.diagram import Graph, graph
 from reactorl.rl._public import public
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from reactorl import Program, Reactor
     from reactorl.rl.checkpoint.registry import Data, StateRegistry
     from reactorl.rl.flow.algorithm import Algorithm, Metrics, Weights
-    from reactorl.rl.flow.evaluation import Evaluated
+    from reactorl.rl.flow.evaluation import Evaluated, PlayProgress
     from reactorl.rl.flow.run import DrivenRun, RunOptions
     from reactorl.rl.flow.trajectory import Episode
 
@@ -47,6 +47,9 @@ class Iteration:
     """The result of an evaluation that ended."""
 
 
+EVAL_MAX_STEPS: Final = 10_000
+"""Steps after which an episode of an evaluation is cut, if nothing else is given."""
+
 _I = TypeVar("_I", bound=Iteration, covariant=True)
 
 
@@ -60,6 +63,10 @@ class TaskOptions(EnvOptions):
     """Environment steps between two evaluations; 0: none."""
     eval_episodes: int = 4
     """Episodes of an evaluation."""
+    eval_max_steps: int | None = None
+    """Steps after which an episode of an evaluation is cut, so that every evaluation
+    ends; also in the final evaluation and in 'reactorl eval'. None: 10,000, or the
+    limit of the environment if that is larger."""
     # Not compared: they decide where environments run, not what is computed.
     placement: PlacementOption = field(default="auto", repr=False, compare=False)
     """Where environments run: in threads of this process, in worker processes (one
@@ -94,6 +101,9 @@ class Task(TaskOptions, ABC):
         self.check_environment()
         require(self.eval_episodes >= 1, self, "eval_episodes", "at least 1")
         require(self.eval_every >= 0, self, "eval_every", "0 or more steps")
+        most: Any = self.eval_max_steps
+        fits = most is None or most >= 1
+        require(fits, self, "eval_max_steps", "at least 1, or None")
 
     @property
     def name(self) -> str:
@@ -104,6 +114,18 @@ class Task(TaskOptions, ABC):
     def preprocessing_steps(self) -> tuple[str, ...]:
         """What happens between the environment and the agent, in words, in order."""
         return ()
+
+    @property
+    def env_max_steps(self) -> int | None:
+        """Steps after which the environment truncates an episode, if it is known."""
+        return self.time_limit
+
+    @property
+    def max_eval_steps(self) -> int:
+        """Steps after which an episode of an evaluation is cut."""
+        if self.eval_max_steps is not None:
+            return self.eval_max_steps
+        return max(EVAL_MAX_STEPS, self.env_max_steps or 0)
 
     @property
     def iterations(self) -> int:
@@ -155,8 +177,9 @@ class Task(TaskOptions, ABC):
         episodes: int,
         seed: int,
         watch: Callable[[Any], None] | None = None,
+        report: Callable[[PlayProgress], None] | None = None,
     ) -> Sequence[Episode]:
-        """Play episodes greedily.
+        """Play episodes greedily; each is cut after ``max_eval_steps``.
 
         Args:
             weights: Of a run.
@@ -164,9 +187,18 @@ class Task(TaskOptions, ABC):
             seed: Of the first environment; others get the next ones.
             watch: Called with the environment after each reset and step, for rendering;
                 there is only one environment then.
+            report: Called with the progress after each step.
         """
 
     # -- in terms of these ------------------------------------------------------------
+
+    def cut_text(self, episodes: Sequence[Episode]) -> str:
+        """Return how many episodes of an evaluation were cut; empty if none was."""
+        count = sum(episode.is_cut for episode in episodes)
+        if not count:
+            return ""
+        verb, limit = "was" if count == 1 else "were", self.max_eval_steps
+        return f"{count} of {len(episodes)} episodes {verb} cut at {limit:,} steps"
 
     def program(self) -> Program:
         """Return the elaborated program."""

@@ -26,6 +26,8 @@ class Episode:
     length: int
     by_agent: tuple[tuple[str, float], ...] = ()
     """With several agents, the name and the return of each."""
+    is_cut: bool = False
+    """Whether an evaluation cut it at its limit of steps; see ``eval_max_steps``."""
 
 
 @public

@@ -201,6 +201,12 @@ class AgentsEnv:
         self.rows = reached if same else {agent: everything[agent] for agent in agents}
         return played
 
+    def cut(self) -> Episode:
+        """Return the episode so far; ``begin`` begins the next one."""
+        each = tuple((str(agent), score) for agent, score in self._returns.items())
+        mean = sum(score for _, score in each) / max(len(each), 1)
+        return Episode(mean, self._turns, each, is_cut=True)
+
     def _encoded(self, observations: ByAgent) -> ByAgent:
         # Copies: environments may write into the arrays that they returned.
         return {
@@ -258,6 +264,7 @@ class AgentsEnvs:
         cast: The agents with their spaces.
         count: Number of environments.
         algorithm: The algorithm of each agent.
+        max_steps: Steps after which an episode is cut.
     """
 
     def __init__(
@@ -266,8 +273,10 @@ class AgentsEnvs:
         cast: Mapping[Any, Spaces],
         count: int,
         algorithm: Algorithm,
+        max_steps: int,
     ) -> None:
         self._algorithm = algorithm
+        self._max_steps = max_steps
         self._memories = {
             agent: PolicyMemory(algorithm, spaces, count)
             for agent, spaces in cast.items()
@@ -301,12 +310,19 @@ class AgentsEnvs:
     def step_greedily(
         self, weights: Mapping[Any, Weights], active: Sequence[int], tag: str = ""
     ) -> list[tuple[int, Episode]]:
-        """Do a greedy step in some environments; return the episodes that ended."""
+        """Do a greedy step in some environments.
+
+        Returns:
+            The episodes that ended or were cut, by index.
+        """
         envs = [self._envs[index] for index in active]
         chosen = self._greedy_actions(weights, active)
         ended = []
         for index, env, actions in zip(active, envs, chosen, strict=True):
-            episode = env.play(actions, tag=tag).episode
+            played = env.play(actions, tag=tag)
+            episode = played.episode
+            if episode is None and played.turns >= self._max_steps:
+                episode = env.cut()
             if episode is not None:
                 ended.append((index, episode))
         return ended

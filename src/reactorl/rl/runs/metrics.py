@@ -29,6 +29,8 @@ LENGTH = "charts/episodic_length"
 SPEED = "charts/SPS"
 EVALUATED = "eval/mean_return"
 FINAL = "eval/final_return"
+CUT = "eval/cut_episodes"
+"""Episodes of an evaluation that were cut at the limit of steps, if there were any."""
 _POINTS = 1_000
 """Upper bound of the number of values of a loss."""
 _HEAD = ("global_step", "seconds", "key", "value")
@@ -90,6 +92,8 @@ class MetricsWriter:
             self.write(step, LENGTH, episode.length)
         if iteration.evaluation is not None:
             self.write(step, EVALUATED, iteration.evaluation.mean)
+            if iteration.evaluation.num_cut:
+                self.write(step, CUT, iteration.evaluation.num_cut)
         if iteration.number % self._every == 0:
             for key, value in (iteration.metrics or {}).items():
                 self.write(step, key, value)

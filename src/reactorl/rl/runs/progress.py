@@ -15,6 +15,7 @@ from reactorl._util.formatting import format_number, format_seconds
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from reactorl.rl.flow.evaluation import PlayProgress
     from reactorl.rl.flow.task import Iteration, Task
 
 EVERY_LIVE = 0.2
@@ -43,6 +44,10 @@ class Progress:
         self.returns: deque[float] = deque(returns, maxlen=100)
         self.loss: float | None = None
         self.evaluated: float | None = None
+        self.cut = ""
+        """How many episodes of the last evaluation were cut."""
+        self.evaluating: PlayProgress | None = None
+        """The evaluation that is under way."""
         self.note = ""
         self.began = time.monotonic()
         # Time, number of iterations, and processor time until then.
@@ -58,6 +63,8 @@ class Progress:
                 break
         if found.evaluation is not None:
             self.evaluated = found.evaluation.mean
+            count, total = found.evaluation.num_cut, len(found.evaluation.episodes)
+            self.cut = f" ({count} of {total} episodes cut)" if count else ""
 
     def mark(self, now: float) -> None:
         """Record the time, for speeds."""
@@ -86,12 +93,19 @@ class Progress:
                 f"{(done - before_done) * self.task.steps_per_iteration / passed:,.0f}",
             ),
             ("return, last 100", _mean(self.returns)),
-            ("evaluation", format_number(self.evaluated)),
+            ("evaluation", self._evaluation()),
             ("loss", format_number(self.loss)),
             ("cores busy", f"{(used_now - used) / passed:.1f} of {os.cpu_count()}"),
             ("time left", self._left(now)),
         ]
         return [*rows, ("", self.note)] if self.note else rows
+
+    def _evaluation(self) -> str:
+        """Return the result of the last evaluation, and what the next one does."""
+        shown = f"{format_number(self.evaluated)}{self.cut}"
+        if self.evaluating is not None:
+            shown += f", running: {self.evaluating}"
+        return shown
 
     def _left(self, now: float) -> str:
         here = self.done - self.first
@@ -166,4 +180,6 @@ class Display:
 
 
 def _mean(values: deque[float]) -> str:
-    return format_number(sum(values) / len(values)) if values else "-"
+    if not values:
+        return "no episode has ended yet"
+    return format_number(sum(values) / len(values))

@@ -38,6 +38,7 @@ class Outcome:
         seconds: Duration, without the time between stop and resume.
         digest: Of the weights; empty if there are none.
         returns: Of the episodes of the final evaluation.
+        cut: How many of them were cut at the limit of steps; empty: none.
         defaults: Default values of settings.
         resume: Command that resumes the run, if it is not complete.
         not_exact: Which environments a resumed run cannot continue exactly, and why.
@@ -52,6 +53,7 @@ class Outcome:
     seconds: float
     digest: str = ""
     returns: Sequence[float] = ()
+    cut: str = ""
     defaults: Mapping[str, Any] | None = None
     resume: Sequence[str] = ()
     not_exact: Sequence[str] = ()
@@ -148,7 +150,8 @@ def _tiles(outcome: Outcome, numbers: Numbers) -> str:
     if outcome.returns:
         mean = sum(outcome.returns) / len(outcome.returns)
         many = f"Final return, {len(outcome.returns)} episodes"
-        tiles.append((many, f"{mean:.4g}", f"min {min(outcome.returns):.4g}"))
+        least = f"min {min(outcome.returns):.4g}"
+        tiles.append((many, f"{mean:.4g}", f"{least}; {outcome.cut}".rstrip("; ")))
     tiles += [
         ("Time", format_seconds(seconds)),
         ("Steps/s", f"{steps / seconds:,.0f}" if seconds > 0 else "-"),

@@ -40,6 +40,8 @@ class TrainingResult:
     """Returns of the last 100 training episodes."""
     final_returns: Sequence[float] = field(repr=False)
     """Returns of the final evaluation."""
+    final_cut: str = ""
+    """How many of its episodes were cut at the limit of steps; empty: none."""
     stopped: str = ""
     """Why the training was stopped; empty: it is complete."""
     signal: int | None = None
@@ -68,6 +70,8 @@ class TrainingResult:
             count, least = len(self.final_returns), min(self.final_returns)
             mean = f"{self.final_return:.4g}, mean of {count} episodes"
             rows.append(("final return", f"{mean} (min {least:g})"))
+            if self.final_cut:
+                rows.append(("", self.final_cut))
         rows += [
             ("report", str(path / "report.html")),
             ("curve", str(path / "curve.png")),

@@ -10,13 +10,14 @@ from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from reactorl._util.files import write_atomic
+from reactorl._util.status_line import StatusLine
 from reactorl.rl._public import public
 from reactorl.rl.checkpoint.file import write_checkpoint
 from reactorl.rl.checkpoint.fingerprint import weights_digest
 from reactorl.rl.checkpoint.not_exact import described_not_exact, not_exact
 from reactorl.rl.runs.config import algorithm_name, default_settings
 from reactorl.rl.runs.machine import machine_rows
-from reactorl.rl.runs.metrics import FINAL, RETURN, MetricsWriter, read_metrics
+from reactorl.rl.runs.metrics import CUT, FINAL, RETURN, MetricsWriter, read_metrics
 from reactorl.rl.runs.plot import draw, read_curve
 from reactorl.rl.runs.progress import Display, Progress
 from reactorl.rl.runs.report import Outcome, write_report
@@ -70,6 +71,7 @@ class TrainingSession:
         self._seconds = 0.0
         self._digest = ""
         self._final_returns: Sequence[float] = ()
+        self._cut = ""
         self._stop = ""
         self._trace_error: OSError | None = None
         self._not_exact = described_not_exact(not_exact(saved))
@@ -179,6 +181,7 @@ class TrainingSession:
             seconds=self._seconds,
             last_returns=list(progress.returns),
             final_returns=self._final_returns,
+            final_cut=self._cut,
             stopped="" if complete else self._stop or "stopped",
             signal=signals[0] if signals and not complete else None,
             trace_error=self._trace_error,
@@ -201,6 +204,7 @@ class TrainingSession:
         if feed is not None:
             feed.steps = self.step
         progress.add(found)
+        progress.evaluating = run.evaluation
         self._seconds = self._metrics.seconds
         self._call("on_iteration", found)
         if found.evaluation is not None:
@@ -240,10 +244,22 @@ class TrainingSession:
             return
         self._note(f"playing {count} episodes for the final return")
         seed = self.task.seed + FINAL_SEED
-        episodes = self.task.play(weights, episodes=count, seed=seed)
+        limit = f"episodes are cut at {self.task.max_eval_steps:,} steps"
+        with StatusLine(is_on=self.trainer.progress) as line:
+            episodes = self.task.play(
+                weights,
+                episodes=count,
+                seed=seed,
+                report=lambda done: line.show(f"final evaluation: {done} ({limit})"),
+            )
         self._final_returns = [episode.episode_return for episode in episodes]
+        self._cut = self.task.cut_text(episodes)
         mean = sum(self._final_returns) / len(self._final_returns)
         self._metrics.write(self.step, FINAL, mean)
+        num_cut = sum(episode.is_cut for episode in episodes)
+        if num_cut:
+            self._metrics.write(self.step, CUT, num_cut)
+            self._note(self._cut)
         self._note(f"final return {mean:.4g}")
 
     # -- dashboard --------------------------------------------------------------------
@@ -338,6 +354,7 @@ class TrainingSession:
             seconds=self._seconds,
             digest=self._digest,
             returns=self._final_returns,
+            cut=self._cut,
             defaults=default_settings(task),
             resume=() if self._done == task.iterations else resume,
             not_exact=self._not_exact,
