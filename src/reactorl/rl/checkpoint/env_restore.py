@@ -121,7 +121,7 @@ class _Restorer:
             made.set_state(rest[0])
             self._taken.add(id(made))
         elif kind == "native":
-            restore_native(*rest, held, where)
+            restore_native(rest[0], rest[1], held, where)
             self._made[place] = held
         elif kind == "objects":
             made = self._made[place] = np.empty(rest[0], object)

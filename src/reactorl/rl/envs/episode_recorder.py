@@ -212,7 +212,7 @@ def pack_actions(actions: Sequence[Any]) -> Data:
     Raises:
         NotRecordedError: They are not plain.
     """
-    first = actions[0] if actions else None
+    first: Any = actions[0] if actions else None
     kind = type(first)
     if isinstance(first, np.ndarray | np.generic):
         like = (kind, first.dtype, first.shape)

@@ -70,7 +70,7 @@ def check_snapshot(
             place = first_difference(nodes, saved_env(envs[0]))
             if place:
                 return f"{place} is different after its state was restored"
-            return _compare(*envs, guard)
+            return _compare(envs[0], envs[1], guard)
         except NotRestoredError as error:
             return str(error)
         except (Exception, SystemExit) as error:
