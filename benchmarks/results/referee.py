@@ -106,8 +106,10 @@ def played(
         actions = np.asarray(act(np.stack([last[k] for k in playing])))
         still = []
         for k, action in zip(playing, actions, strict=True):
-            discrete = isinstance(envs[k].action_space, gym.spaces.Discrete)
-            chosen = int(action) if discrete else np.asarray(action)
+            space = envs[k].action_space
+            chosen = np.asarray(action).reshape(space.shape)
+            if isinstance(space, gym.spaces.Discrete):
+                chosen = int(chosen)
             last[k], reward, ended, cut, _ = envs[k].step(chosen)
             returns[k] += float(reward)
             if not (ended or cut):

@@ -56,6 +56,7 @@ PUBLIC = [
     "Spaces",
     "TD3",
     "Task",
+    "ThreadSafetyError",
     "TorchAlgorithm",
     "Trainer",
     "TrainerOptions",

@@ -34,8 +34,10 @@ def run(request: dict[str, Any], referee: Referee) -> dict[str, Any]:
     )
     if settings.pop("mean_std_filter", False):
         config.env_runners(env_to_module_connector=lambda *_a, **_k: MeanStdFilter())
-    # Its own evaluation: it alone knows how to apply its connectors.
+    # Its own evaluation: it alone knows how to apply its connectors. Without an
+    # interval there would be no environments for it.
     config.evaluation(
+        evaluation_interval=1_000_000_000,
         evaluation_num_env_runners=0,
         evaluation_duration=task["episodes"],
         evaluation_duration_unit="episodes",

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         read_checkpoint,
         write_checkpoint,
     )
-    from reactorl.rl.envs.errors import EnvError, SharedStateError
+    from reactorl.rl.envs.errors import EnvError, SharedStateError, ThreadSafetyError
     from reactorl.rl.flow.algorithm import (
         ActInput,
         ActOutput,
@@ -102,6 +102,7 @@ __all__ = [
     "SharedStateError",
     "Spaces",
     "Task",
+    "ThreadSafetyError",
     "TorchAlgorithm",
     "Trainer",
     "TrainerOptions",
@@ -138,7 +139,7 @@ _MODULES: Final = {
     "algorithms.td3": ["TD3"],
     "algorithms.torch": ["TorchAlgorithm"],
     "checkpoint.file": ["CheckpointError", "read_checkpoint", "write_checkpoint"],
-    "envs.errors": ["EnvError", "SharedStateError"],
+    "envs.errors": ["EnvError", "SharedStateError", "ThreadSafetyError"],
     "flow.algorithm": ["ActInput", "ActOutput", "Algorithm", "FlowError", "Spaces"],
     "flow.evaluation": ["Evaluated", "PlayProgress"],
     "flow.flow": ["Flow", "FlowRun"],

@@ -239,7 +239,7 @@ def test_pictures_are_tiled(placement: Any) -> None:
 def test_without_pictures_there_is_a_warning() -> None:
     envs = SB3VecEnv([Toy] * 2)
 
-    with pytest.warns(UserWarning, match="must be 'rgb_array'"):
+    with pytest.warns(UserWarning, match="The render mode is None, but this method"):
         assert envs.get_images() == [None, None]
     envs.close()
 
@@ -379,7 +379,7 @@ def test_unsupported_arguments_are_refused_with_a_remedy() -> None:
     with pytest.raises(TypeError, match=r"must be a list .*got a DummyVecEnv"):
         SB3VecEnv(dummy)  # type: ignore[arg-type]
     one = Toy()
-    with pytest.raises(ValueError, match="same object for environments 0 and 1"):
+    with pytest.raises(ValueError, match="Environments 0 and 1 are one"):
         SB3VecEnv([lambda: one] * 2)
     for space in (spaces.Text(3), spaces.Dict(a=spaces.Dict(b=spaces.Discrete(2)))):
         with pytest.raises(TypeError, match="Box, Discrete, MultiDiscrete or"):

@@ -410,3 +410,35 @@ def test_other_action_spaces_raise(kind: Any, action: Any, remedy: str) -> None:
 def test_invalid_hyper_parameters_raise(kind: Any, change: Any, match: str) -> None:
     with pytest.raises(FlowError, match=match):
         kind(**change)
+
+
+@pytest.mark.parametrize("kind", [SAC, TD3])
+@pytest.mark.parametrize("progress", [0.0, 0.5])
+def test_persistent_noise_lasts_as_long_as_declared(kind: Any, progress: float) -> None:
+    count = 400
+    algorithm = kind(**SMALL, noise_persistence=0.9, learning_starts=100)
+    weights = algorithm.weights(algorithm.init(SPACES, seed=1))
+    random = np.random.Generator(np.random.PCG64(1))
+    memory = algorithm.initial_memory(SPACES, count)
+    observations = np.zeros((count, 2), np.float32)
+    steps = []
+    for _ in range(60):
+        inputs = ActInput(observations, memory=memory)
+        output = algorithm.act(weights, inputs, random, progress)
+        memory = output.memory
+        steps.append(output.actions)
+
+    changed = (np.diff(steps, axis=0) != 0).all(axis=2)
+    assert changed.mean() == pytest.approx(0.1, abs=0.01)
+    # An environment in which an episode begins draws noise of its own at once.
+    assert len(np.unique(steps[0][:, 0])) > count / 2
+    assert not (steps[0] == algorithm.act_greedy(weights, inputs).actions).any()
+    assert algorithm.act_greedy(weights, inputs).memory is inputs.memory
+
+
+def test_independent_noise_needs_no_memory() -> None:
+    assert SAC().initial_memory(SPACES, 3) is None
+    with pytest.raises(
+        FlowError, match=r"noise_persistence must be in \[0, 1\), got 1"
+    ):
+        SAC(noise_persistence=1.0)

@@ -133,6 +133,9 @@ TASKS: dict[str, dict[str, Any]] = {
         "lag 2, 3 steps, delayed policy": tuned(
             SAC_TASK, lag=2, n_step=3, policy_frequency=2, autotune=False
         ),
+        "persistent noise": replace(
+            tuned(SAC_TASK, noise_persistence=0.8), env=Lopsided
+        ),
     },
     "td3": {
         "synchronous": TD3_TASK,

@@ -51,6 +51,49 @@ def test_workers_in_a_step_end_after_the_parent_is_killed(tmp_path: Path) -> Non
     assert gone(workers, within=20)
 
 
+TERMINATED = """
+    import os, signal, subprocess, sys
+    import gymnasium as gym
+    from reactorl.rl import VectorEnv
+
+    class Starter(gym.Env):
+        observation_space = gym.spaces.Discrete(2)
+        action_space = gym.spaces.Discrete(2)
+
+        def reset(self, *, seed=None, options=None):
+            return 0, {}
+
+        def step(self, action):
+            started = subprocess.Popen([sys.executable, "-c", "input()"], stdin=-1)
+            started.terminate()
+            read, write = os.pipe()
+            forked = os.fork()
+            if forked == 0:
+                os.write(write, b"1")
+                signal.pause()
+                os._exit(0)
+            os.read(read, 1)
+            os.kill(forked, signal.SIGTERM)
+            ended = os.waitstatus_to_exitcode(os.waitpid(forked, 0)[1])
+            return 0, 0.0, False, False, {"ended": [started.wait(), ended]}
+
+    os.setpgid(0, 0)
+    signal.signal(signal.SIGTERM, lambda *_: print("terminated"))
+    envs = VectorEnv([Starter, Starter], workers=2, placement="process")
+    envs.reset(seed=1)
+    os.killpg(0, signal.SIGTERM)
+    print(*[list(map(int, each)) for each in envs.step([0, 0])[4]["ended"]])
+    envs.close()
+"""
+
+
+def test_workers_leave_a_sigterm_of_the_group_to_the_parent(tmp_path: Path) -> None:
+    said = run_script(TERMINATED, tmp_path / "terminated.py")
+
+    # The programs that an environment starts can be terminated as usual.
+    assert said.stdout.splitlines() == ["terminated", "[-15, -15] [-15, -15]"], said
+
+
 FORKING = """
     import os, sys, warnings
     import numpy as np

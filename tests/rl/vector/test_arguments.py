@@ -84,17 +84,17 @@ def test_the_module_of_an_id_that_cannot_be_imported_is_named() -> None:
 
 @pytest.mark.parametrize("seed", [[1, 2], [1, 2, 3, 4], ()])
 def test_a_wrong_number_of_seeds_is_refused(envs: VectorEnv, seed: Any) -> None:
-    with pytest.raises(ValueError, match=rf"seed must have 3 items, .*got {len(seed)}"):
+    with pytest.raises(ValueError, match=f"num_envs=3 but got length={len(seed)}"):
         envs.reset(seed=seed)
 
 
 @pytest.mark.parametrize(
     ("mask", "error", "match"),
     [
-        ([True, False, True], TypeError, "reset_mask.*list.*array"),
-        (np.ones(3), TypeError, "reset_mask.*float64.*bool"),
+        ([True, False, True], TypeError, "reset_mask.*array.*list"),
+        (np.ones(3), TypeError, "reset_mask.*bool.*float64"),
         (np.ones(2, np.bool_), ValueError, r"reset_mask.*\(3,\).*\(2,\)"),
-        (np.zeros(3, np.bool_), ValueError, "reset_mask.*all False"),
+        (np.zeros(3, np.bool_), ValueError, "reset_mask.*at least one True"),
     ],
 )
 def test_bad_masks_are_refused(
@@ -221,22 +221,22 @@ BAD: list[tuple[Callable[[], object], type[Exception], str]] = [
     (
         lambda: VectorEnv([Toy], observation_mode="wild"),
         ValueError,
-        "observation_mode must be .*got 'wild'",
+        "Invalid `observation_mode`, .*got wild",
     ),
     (
         lambda: VectorEnv([Toy], observation_mode=(1, 2)),
-        ValueError,
-        r"observation_mode must be .*got \(1, 2\)",
+        TypeError,
+        "both elements of observation_mode to be Spaces, got <class 'int'>",
     ),
     (
         lambda: VectorEnv([Toy, partial(Toy, every_space()["discrete"])]),
         RuntimeError,
-        r"environment 1 must have .*observation space .*Box.*got Discrete.*'different'",
+        r"environment 1: .*observation spaces .*Box.*Discrete.*'different'",
     ),
     (
         lambda: VectorEnv([Toy, Toy, partial(Toy, actions=spaces.Discrete(9))]),
         RuntimeError,
-        r"environment 2 must have .*action space .*Discrete\(3\), got Discrete\(9\)",
+        r"environment 2: .*action_space=Discrete\(9\), .*=Discrete\(3\)",
     ),
     (
         lambda: VectorEnv(

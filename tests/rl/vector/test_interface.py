@@ -118,7 +118,7 @@ def test_missing_attribute_raises_attribute_error(envs: VectorEnv) -> None:
 
 
 def test_a_wrong_number_of_values_is_refused(envs: VectorEnv) -> None:
-    with pytest.raises(ValueError, match="values must have 3 items, got 2"):
+    with pytest.raises(ValueError, match="Got `2` values for 3 environments"):
         envs.set_attr("mark", [1, 2])
 
 

@@ -192,7 +192,8 @@ class SB3VecEnv(VecEnv):  # type: ignore[misc]
         """Return an image of each environment; None without ``rgb_array``."""
         if self.render_mode != "rgb_array":
             msg = (
-                f"render_mode must be 'rgb_array' for images, got {self.render_mode!r}"
+                f"The render mode is {self.render_mode}, but this method assumes it is "
+                "`rgb_array` to obtain images."
             )
             warnings.warn(msg, stacklevel=2)
             return [None] * self.num_envs
@@ -215,8 +216,10 @@ class SB3VecEnv(VecEnv):  # type: ignore[misc]
             first = known.setdefault(found, index)
             if first != index:
                 msg = (
-                    f"env_fns must make a new environment in each call, got the same "
-                    f"object for environments {first} and {index}"
+                    "You tried to create multiple environments, but the function to "
+                    "create them returned the same instance instead of creating "
+                    f"different objects. Environments {first} and {index} are one; use "
+                    "functions that make a new environment in each call"
                 )
                 raise ValueError(msg)
 

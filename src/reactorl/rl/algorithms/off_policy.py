@@ -21,7 +21,7 @@ from reactorl.rl.algorithms.bounded_actions import (
 )
 from reactorl.rl.algorithms.networks.mlp import apply_mlp, make_mlp
 from reactorl.rl.flow.algorithm import ActOutput, Algorithm, require
-from reactorl.rl.flow.encoding import Encoder
+from reactorl.rl.flow.encoding import Encoder, network_input
 from reactorl.rl.flow.replay import ReplayConfig
 
 if TYPE_CHECKING:
@@ -74,7 +74,12 @@ class OffPolicyActorCritic(Algorithm):
     """Updates per train_frequency environment steps. An iteration has num_envs *
     num_steps * gradient_steps / train_frequency updates, rounded to the nearest
     integer, but at least 1."""
-    hidden: tuple[int, ...] = (256, 256)
+    noise_persistence: float = 0.0
+    """Probability that an environment keeps the exploration noise of the step before,
+    or the uniform action before learning_starts, instead of drawing another: it lasts
+    for 1 / (1 - noise_persistence) steps on average. Above 0, exploration goes further,
+    for environments in which it takes many steps in one direction to get anywhere."""
+    hidden: tuple[int, ...] = (64, 64)
     """Sizes of the hidden layers, of the actor and of each critic."""
 
     default_env = "Pendulum-v1"
@@ -87,11 +92,12 @@ class OffPolicyActorCritic(Algorithm):
         require(self.train_frequency > 0, self, "train_frequency", "above 0")
         require(self.gradient_steps >= 1, self, "gradient_steps", "at least 1")
         require(self.n_step >= 1, self, "n_step", "at least 1")
+        require(0 <= self.noise_persistence < 1, self, "noise_persistence", "in [0, 1)")
 
     def check_spaces(self, spaces_: Spaces) -> None:
         """Check that actions are floats between finite bounds."""
         check_bounded(self.name, spaces_)
-        Encoder(spaces_.observation)
+        Encoder(spaces_.observation).check_network(self.name)
 
     @property
     def updates_per_iteration(self) -> int:
@@ -115,16 +121,18 @@ class OffPolicyActorCritic(Algorithm):
 
     def _networks(
         self, spaces_: Spaces, random: Random, outputs_per_action: int
-    ) -> tuple[Any, list[Any], dict[str, Array]]:
-        """Return a new actor, two critics, and the bounds of actions."""
+    ) -> tuple[Any, list[Any], dict[str, Any]]:
+        """Return a new actor, two critics, and the constants of both spaces."""
         assert isinstance(spaces_.action, spaces.Box)
-        inputs = int(np.prod(Encoder(spaces_.observation).shape))
+        encoder = Encoder(spaces_.observation)
+        inputs = int(np.prod(encoder.input_shape))
         actions = int(np.prod(spaces_.action.shape))
         sizes = (inputs, *self.hidden, outputs_per_action * actions)
         actor = make_mlp(random, sizes, last_scale=0.01)
         sizes = (inputs + actions, *self.hidden, 1)
         critics = [make_mlp(random, sizes, last_scale=1.0) for _ in range(2)]
-        return actor, critics, bounds(spaces_.action)
+        limits = {**bounds(spaces_.action), "one_hot": encoder.one_hot}
+        return actor, critics, limits
 
     def weights(self, state: State) -> Weights:
         """Return the actor and the bounds of actions."""
@@ -137,25 +145,49 @@ class OffPolicyActorCritic(Algorithm):
     ) -> ActOutput:
         """Return actions with exploration; before ``learning_starts`` uniform ones."""
         limits, observations = weights["limits"], inputs.observations
-        if self._steps_at(progress) < self.learning_starts:
-            shape = (len(observations), limits["low"].size)
-            choices = random.random(shape, np.float32) * 2 - 1
+        uniform = self._steps_at(progress) < self.learning_starts
+        shape = (len(observations), limits["low"].size)
+        if uniform:
+            noise = random.random(shape, np.float32) * 2 - 1
         else:
-            choices = self._explore(weights["actor"], rows(observations, np), random)
-        return ActOutput(to_actions(choices, limits))
+            noise = random.standard_normal(shape, np.float32)
+        memory = inputs.memory
+        if memory is not None:
+            kept = random.random(len(noise)) < self.noise_persistence
+            kept &= memory["has_noise"]
+            noise = np.where(kept[:, None], memory["noise"], noise)
+            memory = {"noise": noise, "has_noise": np.ones_like(kept)}
+        choices = noise
+        if not uniform:
+            read = rows(limits, observations, np)
+            choices = self._explore(weights["actor"], read, noise)
+        return ActOutput(to_actions(choices, limits), memory=memory)
+
+    def initial_memory(self, spaces: Spaces, count: int) -> Batch | None:
+        """Return the noise of rollouts at the start of an episode: none yet."""
+        if self.noise_persistence == 0:
+            return None
+        assert spaces.action.shape is not None
+        shape = (count, int(np.prod(spaces.action.shape)))
+        return {
+            "noise": np.zeros(shape, np.float32),
+            "has_noise": np.zeros(count, bool),
+        }
 
     def act_greedy(self, weights: Weights, inputs: ActInput) -> ActOutput:
         """Return the actor's actions without exploration."""
-        choices = self._greedy(weights["actor"], rows(inputs.observations, np))
-        return ActOutput(to_actions(choices, weights["limits"]))
+        limits = weights["limits"]
+        read = rows(limits, inputs.observations, np)
+        actions = to_actions(self._greedy(weights["actor"], read), limits)
+        return ActOutput(actions, memory=inputs.memory)
 
     def _steps_at(self, progress: float) -> int:
         """Return the environment steps before an iteration, from its progress."""
         return round(progress * self.iterations) * self.steps_per_iteration
 
     @abstractmethod
-    def _explore(self, actor: Any, inputs: Array, random: Random) -> Array:  # noqa: ANN401
-        """Return choices with exploration."""
+    def _explore(self, actor: Any, inputs: Array, noise: Array) -> Array:  # noqa: ANN401
+        """Return choices with exploration, from standard normal noise."""
 
     @abstractmethod
     def _greedy(self, actor: Any, inputs: Array) -> Array:  # noqa: ANN401
@@ -208,7 +240,7 @@ class OffPolicyActorCritic(Algorithm):
             batch: The transitions.
             next_values: Values of the next observations.
         """
-        inputs = rows(batch["observations"], jnp)
+        inputs = rows(limits, batch["observations"], jnp)
         choices = to_choices(batch["actions"], limits)
         targets = batch["rewards"] + batch["discounts"] * next_values
 
@@ -242,13 +274,10 @@ def q_values(critics: Any, inputs: Any, choices: Any) -> list[Any]:  # noqa: ANN
     return [apply_mlp(critic, together, jnp)[:, 0] for critic in critics]
 
 
-def rows(observations: Any, xp: Any) -> Any:  # noqa: ANN401
-    """Return observations as rows of floats."""
-    if observations.ndim != 2:
-        observations = observations.reshape(len(observations), -1)
-    if observations.dtype == xp.float32:
-        return observations
-    return observations.astype(xp.float32)
+def rows(limits: Any, observations: Any, xp: Any) -> Any:  # noqa: ANN401
+    """Return observations as rows of floats, with indices as one-hot vectors."""
+    found = network_input(limits["one_hot"], observations, xp)
+    return found.reshape(len(found), -1)
 
 
 def key_of(state: State) -> Any:  # noqa: ANN401

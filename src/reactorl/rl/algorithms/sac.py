@@ -28,7 +28,7 @@ from reactorl.rl.flow.algorithm import require
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from reactorl.rl.flow.algorithm import Array, Random, Spaces
+    from reactorl.rl.flow.algorithm import Array, Spaces
 
 LOG_STD_MIN, LOG_STD_MAX = -5.0, 2.0
 _LOG_2 = float(np.log(2))
@@ -57,7 +57,7 @@ class SACState(NamedTuple):
 class SAC(OffPolicyActorCritic):
     """SAC: soft actor-critic, for continuous actions."""
 
-    policy_lr: float = 3e-4
+    policy_lr: float = 1e-3
     """Learning rate of Adam for the actor."""
     q_lr: float = 1e-3
     """Learning rate of Adam for the critics and for alpha."""
@@ -104,9 +104,8 @@ class SAC(OffPolicyActorCritic):
 
     # -- acting -----------------------------------------------------------------------
 
-    def _explore(self, actor: Any, inputs: Array, random: Random) -> Array:  # noqa: ANN401
+    def _explore(self, actor: Any, inputs: Array, noise: Array) -> Array:  # noqa: ANN401
         mean, log_std = _distribution(actor, inputs, np)
-        noise = random.standard_normal(mean.shape, np.float32)
         found: Array = np.tanh(mean + np.exp(log_std) * noise)
         return found
 
@@ -129,7 +128,7 @@ class SAC(OffPolicyActorCritic):
 
     def _update(self, state: SACState, batch: Any) -> tuple[SACState, Any]:  # noqa: ANN401
         key, next_key = jax.random.split(key_of(state))
-        next_rows = rows(batch["next_observations"], jnp)
+        next_rows = rows(state.limits, batch["next_observations"], jnp)
         choices, log_probs = sample(state.actor, next_rows, next_key)
         values = q_values(state.target_critics, next_rows, choices)
         next_values = jnp.minimum(*values) - self._alpha(state) * log_probs
@@ -141,7 +140,9 @@ class SAC(OffPolicyActorCritic):
         state = state._replace(critics=critics, critic_optimiser=optimiser)
 
         def improve(state: SACState) -> tuple[SACState, Any]:
-            return self._improve(state, rows(batch["observations"], jnp), key)
+            return self._improve(
+                state, rows(state.limits, batch["observations"], jnp), key
+            )
 
         def keep(state: SACState) -> tuple[SACState, Any]:
             zero = jnp.float32(0.0)

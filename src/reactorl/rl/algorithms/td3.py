@@ -27,7 +27,7 @@ from reactorl.rl.algorithms.off_policy import (
 from reactorl.rl.flow.algorithm import require
 
 if TYPE_CHECKING:
-    from reactorl.rl.flow.algorithm import Array, Random, Spaces
+    from reactorl.rl.flow.algorithm import Array, Spaces
 
 
 class TD3State(NamedTuple):
@@ -93,9 +93,8 @@ class TD3(OffPolicyActorCritic):
 
     # -- acting -----------------------------------------------------------------------
 
-    def _explore(self, actor: Any, inputs: Array, random: Random) -> Array:  # noqa: ANN401
+    def _explore(self, actor: Any, inputs: Array, noise: Array) -> Array:  # noqa: ANN401
         choices = self._greedy(actor, inputs)
-        noise = random.standard_normal(choices.shape, np.float32)
         found: Array = np.clip(choices + self.exploration_noise * noise, -1, 1)
         return found
 
@@ -110,7 +109,7 @@ class TD3(OffPolicyActorCritic):
         return optax.adam(self.learning_rate)
 
     def _update(self, state: TD3State, batch: Any) -> tuple[TD3State, Any]:  # noqa: ANN401
-        next_rows = rows(batch["next_observations"], jnp)
+        next_rows = rows(state.limits, batch["next_observations"], jnp)
         choices = jnp.tanh(apply_mlp(state.target_actor, next_rows, jnp))
         noise = self.policy_noise * jax.random.normal(key_of(state), choices.shape)
         noise = jnp.clip(noise, -self.noise_clip, self.noise_clip)
@@ -127,7 +126,7 @@ class TD3(OffPolicyActorCritic):
         )
 
         def improve(state: TD3State) -> tuple[TD3State, Any]:
-            return self._improve(state, rows(batch["observations"], jnp))
+            return self._improve(state, rows(state.limits, batch["observations"], jnp))
 
         def keep(state: TD3State) -> tuple[TD3State, Any]:
             return state, jnp.float32(0.0)

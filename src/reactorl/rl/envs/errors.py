@@ -14,7 +14,13 @@ if TYPE_CHECKING:
 
     from reactorl import Diagnostic
 
-__all__ = ["EnvError", "ForkedProcessError", "SharedStateError", "stamped"]
+__all__ = [
+    "EnvError",
+    "ForkedProcessError",
+    "SharedStateError",
+    "ThreadSafetyError",
+    "stamped",
+]
 
 
 @public
@@ -158,6 +164,28 @@ def _shared(
 
 def _listed(indices: tuple[int, ...], first: dict[int, int]) -> str:
     return ", ".join(f"{i} (from step {first[i]})" for i in indices)
+
+
+@public
+class ThreadSafetyError(ReactorlError):
+    """Environments whose results change if several run concurrently in threads.
+
+    Raised by ``VectorEnv(..., placement="thread", check=True)``; without ``check`` it
+    is a ``ReactorlWarning``, if it is known about the environment.
+
+    Attributes:
+        env: The id or class of the environment.
+        reason: The reason, as a predicate whose subject is the environment.
+    """
+
+    def __init__(self, env: str, reason: str) -> None:
+        super().__init__(
+            f"{env} is not safe in threads: it {reason}",
+            remedy="Use placement='process' or 'auto', or workers=1.",
+        )
+        self.args = (env, reason)
+        self.env = env
+        self.reason = reason
 
 
 class ForkedProcessError(ReactorlError):

@@ -32,13 +32,15 @@ class ShardFactory:
         maker: Makes one environment.
         placement: ``"thread"``: in the thread of the reactor that uses the shard;
             ``"process"``: a worker process for each shard; ``"auto"``: whichever is
-            faster, measured when the first shard is made.
+            faster, measured when the first shard is made, but threads only for
+            environments that are safe in them.
         timeout: Limit for one step or reset, in seconds.
         restart: What to do with an environment that fails.
         num_envs: Sub-environments of a shard, for ``"auto"``.
         num_shards: Number of shards, for ``"auto"``.
         sub_env: Class of the sub-environments; None: ``SubEnv``.
         trial: How to measure a step; see ``choose_placement``.
+        concurrent: Whether shards may be used concurrently even if ``num_shards`` is 1.
 
     Raises:
         TypeError: ``timeout`` is not a number.
@@ -56,8 +58,10 @@ class ShardFactory:
         num_shards: int = 1,
         sub_env: Callable[..., Any] | None = None,
         trial: Trial | None = None,
+        concurrent: bool = False,
     ) -> None:
         self._maker = maker
+        self._concurrent = concurrent or num_shards > 1
         self._rules = Rules(restart=restart, timeout=timeout, sub_env=sub_env)
         self._rules.check()
         self._num_envs, self._num_shards = num_envs, num_shards
@@ -68,7 +72,10 @@ class ShardFactory:
         if placement == "process":
             check_processes()
         if placement != "auto":
-            self._placement, _ = choose_placement(placement, [maker], None)
+            makers = [maker] * (2 if self._concurrent else 1)
+            self._placement, _ = choose_placement(
+                placement, makers, None, concurrent=self._concurrent
+            )
 
     @property
     def placement(self) -> Placement:
@@ -77,9 +84,14 @@ class ShardFactory:
             if self._placement is None:
                 # Processes pay only if several shards can work at the same time.
                 most = MAX_SHARDS_PER_CORE * usable_cores()
-                wanted = "auto" if 2 <= self._num_shards <= most else "thread"
-                makers = [self._maker] * max(self._num_envs, 2)
-                self._placement, _ = choose_placement(wanted, makers, None, self._trial)
+                self._placement, _ = choose_placement(
+                    "auto",
+                    [self._maker] * max(self._num_envs, 2),
+                    None,
+                    self._trial,
+                    concurrent=self._concurrent,
+                    processes_pay=2 <= self._num_shards <= most,
+                )
             return self._placement
 
     def make(self, count: int, autoreset: AutoresetMode, first: int = 0) -> EnvShard:

@@ -212,6 +212,7 @@ class Flow(FlowOptions, Task):
             restart=self.env_restart,
             num_envs=self.algorithm.num_envs // self.num_rollouts,
             num_shards=self.num_rollouts,
+            concurrent=True,  # with the shard of evaluation, at least
         )
 
     @property

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments of ``reset`` and ``send``: seeds, masks, environment ids."""
+"""Arguments of ``reset`` and ``send``: seeds, masks, environment ids.
+
+Errors that Gymnasium's vector environments raise as well contain its texts, and come in
+its order: callers match on them.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +33,10 @@ def seeds_for(seed: int | Sequence[int | None] | None, count: int) -> list[int |
         raise TypeError(msg)
     seeds = list(seed)
     if len(seeds) != count:
-        msg = f"seed must have {count} items, one per environment, got {len(seeds)}"
+        msg = (
+            f"If seeds are passed as a list the length must match num_envs={count} but "
+            f"got length={len(seeds)}."
+        )
         raise ValueError(msg)
     return seeds
 
@@ -54,22 +61,24 @@ def mask_for(mask: object, count: int) -> list[bool]:
     """
     if not isinstance(mask, np.ndarray):
         msg = (
-            "options['reset_mask'] must be an array of bool, got "
-            f"{type(mask).__name__}; use np.array(..., dtype=bool)"
-        )
-        raise TypeError(msg)
-    if mask.dtype != np.bool_:
-        msg = (
-            f"options['reset_mask'] must have dtype bool, got {mask.dtype}; use "
-            "mask.astype(bool)"
+            "`options['reset_mask']` must be a numpy array, got "
+            f"{type(mask)}; use np.array(..., dtype=bool)"
         )
         raise TypeError(msg)
     if mask.shape != (count,):
-        shape = (count,)
-        msg = f"options['reset_mask'] must have shape {shape}, got {mask.shape}"
+        msg = f"`options['reset_mask']` must have shape `({count},)`, got {mask.shape}"
         raise ValueError(msg)
+    if mask.dtype != np.bool_:
+        msg = (
+            f"`options['reset_mask']` must have `dtype=np.bool_`, got {mask.dtype}; "
+            "use mask.astype(bool)"
+        )
+        raise TypeError(msg)
     if not mask.any():
-        msg = "options['reset_mask'] must include an environment, got all False"
+        msg = (
+            "`options['reset_mask']` must contain a boolean array with at least one "
+            f"True value, got reset_mask={mask}"
+        )
         raise ValueError(msg)
     return [bool(each) for each in mask]
 

@@ -22,6 +22,7 @@ from reactorl.rl.envs.factory import count_of, makers, whole
 from reactorl.rl.envs.observation_buffer import is_array_like
 from reactorl.rl.envs.placement import choose_placement
 from reactorl.rl.envs.rules import Rules
+from reactorl.rl.envs.thread_safety.probe import thread_safety
 from reactorl.rl.vector.arguments import check_options, mask_for, seeds_for
 from reactorl.rl.vector.exclusive import ExclusiveUse, exclusive
 from reactorl.rl.vector.infos import batch_infos
@@ -70,7 +71,8 @@ class VectorEnv(SendRecv, gym.vector.VectorEnv[Any, Any, Any]):
         placement: ``"thread"``: in this process; ``"process"``: in worker processes,
             for environments that cannot run concurrently in one process, or that are
             written in Python if the interpreter has a GIL; ``"auto"``: whichever is
-            faster.
+            faster, but several threads only for environments that are known or found
+            to be safe in them.
         restart: What to do with an environment that fails: ``"never"`` raises,
             ``"reset"`` resets it, ``"recreate"`` makes a new one. A restart truncates
             the episode, with the last valid observation, and is reported in
@@ -89,11 +91,15 @@ class VectorEnv(SendRecv, gym.vector.VectorEnv[Any, Any, Any]):
         check: First step each environment 50 times: twice alone, then interleaved with
             the others, with the same seed and actions. Environments that give other
             results than before are reported by ``SharedStateError``: they share state,
-            or are not reproducible even alone.
+            or are not reproducible even alone. Then step some concurrently, in threads
+            of another process; if results differ, ``"thread"`` raises
+            ``ThreadSafetyError``, and ``"auto"`` uses processes.
 
     Raises:
         EnvError: An environment cannot be made.
         SharedStateError: ``check`` found environments with different results.
+        ThreadSafetyError: ``check`` found that threads change the results, and
+            ``placement`` is ``"thread"``.
         ValueError: An argument is out of its range.
         RuntimeError: ``placement`` is ``"process"`` on a system without POSIX
             processes.
@@ -136,10 +142,14 @@ class VectorEnv(SendRecv, gym.vector.VectorEnv[Any, Any, Any]):
         self.num_envs = len(self.env_fns)
         if workers is not None:
             workers = count_of("workers", workers)
+        verdict = None
         if check:
             check_shared_state(self.env_fns)
+            verdict = thread_safety(self.env_fns, anew=True)
         self.placement: Placement
-        self.placement, workers = choose_placement(placement, self.env_fns, workers)
+        self.placement, workers = choose_placement(
+            placement, self.env_fns, workers, verdict=verdict
+        )
         self.batch_size = self.num_envs if batch_size is None else batch_size
         if batch_size is None:
             self._async = None
@@ -278,7 +288,11 @@ class VectorEnv(SendRecv, gym.vector.VectorEnv[Any, Any, Any]):
         if not isinstance(values, list | tuple):
             values = [values] * self.num_envs
         if len(values) != self.num_envs:
-            msg = f"values must have {self.num_envs} items, got {len(values)}"
+            msg = (
+                "Values must be a list or tuple with length equal to the number of "
+                f"environments. Got `{len(values)}` values for {self.num_envs} "
+                "environments."
+            )
             raise ValueError(msg)
         self._answers(SetAttr(name, values))
 
@@ -384,7 +398,10 @@ class VectorEnv(SendRecv, gym.vector.VectorEnv[Any, Any, Any]):
 
     def _check_open(self) -> None:
         if self.closed:
-            msg = "the vector environment is closed"
+            msg = (
+                f"Trying to operate on `{type(self).__name__}`, after a call to "
+                "`close()`."
+            )
             raise gym.error.ClosedEnvironmentError(msg)
 
     def _execute(self, command: Command) -> Sequence[Reply]:

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import hashlib
 import traceback
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Final
-
-import numpy as np
 
 from reactorl.rl.envs.errors import EnvError, SharedStateError
 from reactorl.rl.envs.managed_env import env_name
+from reactorl.rl.envs.thread_safety.results import add_to_digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -83,16 +83,18 @@ def _run(maker: Callable[[], Any], index: int, steps: int) -> Iterator[str]:
     step, env = 0, None
     try:
         env = maker()
-        env.action_space.seed(SEED + index)
+        # A copy: environments may share the space, which has a random generator.
+        actions = deepcopy(env.action_space)
+        actions.seed(SEED + index)
         seen = hashlib.blake2b(digest_size=16)
-        _add(seen, env.reset(seed=SEED + index))
+        add_to_digest(seen, env.reset(seed=SEED + index))
         yield seen.hexdigest()
         for _ in range(steps):
             step += 1
-            result = env.step(env.action_space.sample())
-            _add(seen, result)
+            result = env.step(actions.sample())
+            add_to_digest(seen, result)
             if result[2] or result[3]:
-                _add(seen, env.reset())
+                add_to_digest(seen, env.reset())
             yield seen.hexdigest()
     except Exception as error:
         what = f"in the check of shared state: {type(error).__name__}: {error}"
@@ -101,21 +103,3 @@ def _run(maker: Callable[[], Any], index: int, steps: int) -> Iterator[str]:
     finally:
         if env is not None:
             env.close()
-
-
-def _add(seen: Any, value: Any) -> None:  # noqa: ANN401
-    """Add a value to a digest; values without a fixed form count by their type."""
-    if isinstance(value, dict):
-        for key in value:
-            _add(seen, key)
-            _add(seen, value[key])
-    elif isinstance(value, tuple | list):
-        for part in value:
-            _add(seen, part)
-    elif isinstance(value, np.ndarray) and value.dtype != object:
-        seen.update(f"{value.dtype}{value.shape}".encode())
-        seen.update(np.ascontiguousarray(value).tobytes())
-    elif isinstance(value, int | float | str | bytes | bool | np.generic):
-        seen.update(repr(value).encode())
-    else:
-        seen.update(type(value).__name__.encode())

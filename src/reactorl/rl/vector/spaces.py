@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The spaces of a vector environment."""
+"""The spaces of a vector environment.
+
+Errors contain the texts of ``SyncVectorEnv``: callers match on them.
+"""
 
 from __future__ import annotations
 
@@ -39,6 +42,7 @@ class VectorSpaces:
                 bounds; or the batched and the single space to use.
 
         Raises:
+            TypeError: ``mode`` is a tuple of other objects than spaces.
             ValueError: ``mode`` is not valid.
             RuntimeError: An environment has other spaces than the first one.
         """
@@ -48,8 +52,9 @@ class VectorSpaces:
             _check_observation(index, env.observation_space, single, mode)
             if env.action_space != action:
                 msg = (
-                    f"environment {index} must have the action space of the first "
-                    f"one, {action}, got {env.action_space}"
+                    f"environment {index}: Sub-environment action space doesn't make "
+                    f"the `single_action_space`, action_space={env.action_space}, "
+                    f"single_action_space={action}"
                 )
                 raise RuntimeError(msg)
         return cls(single, batched, action, batch_space(action, len(envs)))
@@ -64,16 +69,18 @@ def _observation_spaces(
         return single, batch_space(single, len(envs))
     if mode == "different":
         return single, batch_differing_spaces([env.observation_space for env in envs])
-    if (
-        isinstance(mode, tuple)
-        and len(mode) == 2
-        and all(isinstance(space, Space) for space in mode)
-    ):
+    if isinstance(mode, tuple) and len(mode) == 2:
         batched, single = mode
+        if not isinstance(batched, Space) or not isinstance(single, Space):
+            msg = (
+                "Expected both elements of observation_mode to be Spaces, got "
+                f"{type(batched)} and {type(single)}"
+            )
+            raise TypeError(msg)
         return single, batched
     msg = (
-        "observation_mode must be 'same', 'different' or a tuple of the batched and "
-        f"the single observation space, got {mode!r}"
+        "Invalid `observation_mode`, expected: 'same' or 'different' or tuple of "
+        f"single and batch observation space, actual got {mode}"
     )
     raise ValueError(msg)
 
@@ -84,9 +91,19 @@ def _check_observation(
     same = mode == "same"
     if space == expected if same else is_space_dtype_shape_equiv(space, expected):
         return
-    remedy = "; use observation_mode='different'" if same else ""
-    msg = (
-        f"environment {index} must have the observation space of the first one, "
-        f"{expected}, got {space}{remedy}"
-    )
+    if same:
+        msg = (
+            f"environment {index}: VectorEnv(..., observation_mode='same') however the "
+            "sub-environments observation spaces are not equivalent. "
+            f"single_observation_space={expected}, sub-environment "
+            f"observation_space={space}. If this is intentional, use "
+            "`observation_mode='different'` instead."
+        )
+    else:
+        msg = (
+            f"environment {index}: VectorEnv(..., observation_mode='different' or "
+            "custom space) however the sub-environments observation spaces do not "
+            f"share a common shape and dtype, single_observation_space={expected}, "
+            f"sub-environment observation space={space}"
+        )
     raise RuntimeError(msg)

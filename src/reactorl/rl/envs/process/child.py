@@ -292,10 +292,20 @@ def _die_with_parent(fd: int) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def _ignore(_number: int, _frame: object) -> None:
+    """Ignore a signal; unlike SIG_IGN, programs that are started do not inherit it."""
+
+
 def main() -> None:
     """Serve the connection whose file descriptor is on the command line."""
-    # Ctrl-C is for the parent, which then ends this process.
+    # Ctrl-C is for the parent, which then ends this process. So is a SIGTERM of the
+    # whole process group (timeout, systemd, Slurm): the parent may need this process to
+    # finish its iteration. Processes that an environment starts can be terminated.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _ignore)
+    os.register_at_fork(
+        after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    )
     fd = int(sys.argv[1])
     watch = threading.Thread(target=_die_with_parent, args=(os.dup(fd),), daemon=True)
     watch.start()
