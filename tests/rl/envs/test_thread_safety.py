@@ -65,7 +65,9 @@ def _never(*_: object) -> Verdict:
     [
         _recipe("CartPole-v1"),
         _recipe("FrozenLake-v1", is_slippery=False),
-        Recipe(find_spec("CartPole-v1"), {}, (TimeLimit,)),
+        Recipe(
+            find_spec("CartPole-v1"), {}, (partial(TimeLimit, max_episode_steps=7),)
+        ),
         lambda: gym.make("Pendulum-v1"),
         lambda: TimeLimit(gym.make("CartPole-v1"), 7),
     ],
