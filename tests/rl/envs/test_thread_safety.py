@@ -112,7 +112,7 @@ def test_representatives_have_one_of_each_kind() -> None:
 # -- the probe -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["Plain", "Raising", "Timing"])
+@pytest.mark.parametrize("kind", ["Plain", "Counting", "Raising", "Timing"])
 def test_probe_finds_environments_safe(kind: str) -> None:
     assert run_probe([getattr(unsafe_envs, kind)] * 2).kind == "safe"
 
