@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
 import jax
@@ -14,9 +14,12 @@ import pytest
 
 from reactorl.rl import PPO, FlowError, Spaces
 from reactorl.rl.algorithms.gae import advantages
-from reactorl.rl.algorithms.ppo import PPOState, RunningStatistics
+from reactorl.rl.algorithms.normalization import RunningStatistics
 from tests.rl.contract.tasks import PPO_TASK
 from tests.rl.trained import bits, lasting, mean_return, trained, tuned
+
+if TYPE_CHECKING:
+    from reactorl.rl.algorithms.ppo import PPOState
 
 STEADY = {"norm_obs": True, "anneal_lr": False}
 

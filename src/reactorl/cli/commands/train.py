@@ -55,7 +55,7 @@ GROUPS = {
     "environment": (
         "env_id", "env_kwargs", "wrappers", "time_limit", "frame_stack",
         "preprocessing", "life_loss", "clip_rewards", "num_envs", "norm_obs",
-        "reward_scale", "placement", "env_timeout", "env_restart",
+        "norm_reward", "reward_scale", "placement", "env_timeout", "env_restart",
     ),
     "training": ("total_timesteps", "seed", "num_steps", "rollouts", "lag"),
     "optimization": (
@@ -64,7 +64,10 @@ GROUPS = {
         "gradient_steps", "policy_frequency", "tau", "target_network_frequency",
         "learning_starts",
     ),
-    "network": ("hidden", "dueling"),
+    "network": (
+        "network", "hidden", "activation", "shared_trunk", "recurrent",
+        "recurrent_size", "dueling",
+    ),
     "exploration": ("start_e", "end_e", "exploration_fraction", "exploration_noise",
         "noise_persistence"),
     "replay buffer": ("buffer_size", "batch_size", "priority", "n_step"),

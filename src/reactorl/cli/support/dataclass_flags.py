@@ -10,7 +10,7 @@ needed, because most commands run without it.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from inspect import Parameter as Formal
 from inspect import Signature
@@ -23,7 +23,7 @@ from reactorl.errors import ReactorlError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from cyclopts import App, CycloptsError, Group, Token
     from rich.console import Console
@@ -196,7 +196,12 @@ def _names(instance: Any) -> list[str]:  # noqa: ANN401
 
 
 def _flag_type(hint: Any) -> Any:  # noqa: ANN401
-    """Return the type of a flag's values: texts, for arguments and wrappers."""
+    """Return the type of a flag's values: texts, for arguments and wrappers.
+
+    What can be a function in Python is a name on the command line.
+    """
+    if any(get_origin(kind) is Callable for kind in get_args(hint)):
+        return str
     return tuple[str, ...] if get_origin(hint) in (Mapping, Sequence) else hint
 
 

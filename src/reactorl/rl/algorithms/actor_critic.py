@@ -6,15 +6,24 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from reactorl.rl.algorithms import policy, pytree
-from reactorl.rl.algorithms._jax import jax, optax
-from reactorl.rl.algorithms.mlp import apply_mlp
-from reactorl.rl.flow.algorithm import ActOutput, Algorithm, require
-from reactorl.rl.flow.encoding import network_input
+from reactorl.rl.algorithms._jax import jax, jnp, optax
+from reactorl.rl.algorithms.networks.choice import choose_network
+from reactorl.rl.algorithms.networks.compiled import CompiledRows
+from reactorl.rl.algorithms.networks.options import NetworkOptions
+from reactorl.rl.algorithms.normalization import (
+    ReturnStatistics,
+    RunningStatistics,
+    normalized,
+)
+from reactorl.rl.flow.algorithm import ActOutput, require
+from reactorl.rl.flow.encoding import Encoder, network_input
+from reactorl.rl.flow.policy_memory import PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,11 +43,9 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ActorCritic(Algorithm):
+class ActorCritic(NetworkOptions):
     """An on-policy algorithm with an actor and a critic; see ``policy``."""
 
-    hidden: tuple[int, ...] = (64, 64)
-    """Sizes of the hidden layers, of actor and critic each."""
     learning_rate: float = 1e-3
     """Learning rate of Adam."""
     anneal_lr: bool = True
@@ -57,6 +64,12 @@ class ActorCritic(Algorithm):
     """Factor for rewards in the loss; reported returns are unscaled. Choose it such
     that value estimates are about 10 or less: else the critic's gradients leave little
     of max_grad_norm to the actor."""
+    norm_obs: bool = False
+    """Normalize observations by their running mean and variance, and clip them to
+    10."""
+    norm_reward: bool = False
+    """Divide rewards by the running standard deviation of discounted returns, and clip
+    them to 10; reward_scale is not used then."""
 
     def check(self) -> None:
         """Check the hyper-parameters."""
@@ -68,9 +81,43 @@ class ActorCritic(Algorithm):
         policy.check(self.name, spaces_)
 
     def weights(self, state: State) -> Weights:
-        """Return the actor and the constants of the spaces, without the critic."""
-        found = {key: v for key, v in state.params.items() if key != "critic"}
-        return pytree.frozen({**found, "constants": state.constants})
+        """Return the actor, the constants of spaces, and what normalizes rows."""
+        found = {**state.params, "constants": state.constants}
+        if not self._critic_acts(found):
+            del found["critic"]
+        if self.norm_obs:
+            statistics = state.statistics
+            found |= {"mean": statistics.mean, "scale": statistics.scale}
+        _ = self._compiled  # made once, before several threads need it
+        return pytree.frozen(found)
+
+    def _critic_acts(self, params: Any) -> bool:  # noqa: ANN401
+        """Return whether the critic has a memory of its own, which rollouts carry."""
+        return self.recurrent != "none" and "trunk" not in params
+
+    # -- networks ---------------------------------------------------------------------
+
+    def initial_memory(self, spaces_: Spaces, count: int) -> Batch | None:
+        """Return the memory at the start of an episode."""
+        shape = Encoder(spaces_.observation).input_shape
+        return self.networks(shape).initial_memory(count)
+
+    def _init(self, spaces_: Spaces, random: Random) -> dict[str, Any]:
+        """Return what the states of all algorithms have in common."""
+        made = policy.make(
+            random, spaces_, lambda *args: self.networks(args[1]).init(*args)
+        )
+        params, constants = jax.tree.map(jnp.asarray, made)
+        inputs = prod(Encoder(spaces_.observation).input_shape)
+        return {
+            "params": params,
+            "constants": constants,
+            "optimiser": self._optimiser.init(params),
+            "statistics": RunningStatistics.initial(inputs) if self.norm_obs else None,
+            "returns": ReturnStatistics.initial(self.num_envs)
+            if self.norm_reward
+            else None,
+        }
 
     # -- acting -----------------------------------------------------------------------
 
@@ -78,30 +125,56 @@ class ActorCritic(Algorithm):
         self, weights: Weights, inputs: ActInput, random: Random, progress: float
     ) -> ActOutput:
         """Return sampled actions, their log-probabilities, and the progress."""
-        actions = self._distribution(weights, inputs)
+        actions, memory = self._distribution(weights, inputs)
         choices = actions.sample(random)
         extras = {
             "choices": choices,
             "log_probs": actions.log_probs(choices),
             "progress": np.full(len(choices), progress, np.float32),
         }
-        return ActOutput(actions.actions(choices), extras)
+        return ActOutput(actions.actions(choices), extras, memory)
 
     def act_greedy(self, weights: Weights, inputs: ActInput) -> ActOutput:
         """Return the most probable action."""
-        actions = self._distribution(weights, inputs)
-        return ActOutput(actions.actions(actions.greedy()))
+        actions, memory = self._distribution(weights, inputs)
+        return ActOutput(actions.actions(actions.greedy()), memory=memory)
 
-    def _distribution(self, weights: Weights, inputs: ActInput) -> Distribution:
-        constants = weights["constants"]
-        rows = network_input(constants["observations"], inputs.observations, np)
-        rows = self._normalize(weights, rows.reshape(len(rows), -1))
-        outputs = apply_mlp(weights["actor"], rows, np, "tanh")
-        return policy.over(constants, outputs, weights, inputs.action_mask, np)
+    def _distribution(
+        self, weights: Weights, inputs: ActInput
+    ) -> tuple[Distribution, Batch | None]:
+        """Return the distribution over actions, and the memory after the step."""
+        outputs, memory = self._outputs(weights, inputs)
+        constants, mask = weights["constants"], inputs.action_mask
+        return policy.over(constants, outputs, weights, mask, np), memory
 
-    def _normalize(self, weights: Weights, rows: Array) -> Array:
-        """Return observations as the actor gets them."""
-        return rows
+    def _outputs(
+        self, weights: Weights, inputs: ActInput
+    ) -> tuple[Array, Batch | None]:
+        rows, memory = inputs.observations, inputs.memory
+        shape = rows.shape[1:]
+        if choose_network(self.network, shape, self.hidden, self.activation).compiled:
+            found: tuple[Array, Batch | None] = self._compiled(weights, (rows, memory))
+            return found
+        return self._forward(weights, rows, memory, np)
+
+    def _forward(
+        self,
+        weights: Weights,
+        rows: Any,  # noqa: ANN401
+        memory: Batch | None,
+        xp: Any,  # noqa: ANN401
+    ) -> tuple[Any, Batch | None]:
+        normal = (weights["mean"], weights["scale"]) if self.norm_obs else None
+        rows = _inputs(weights["constants"], rows, normal, xp)
+        return self.networks(rows.shape[1:]).act(weights, rows, memory, xp)
+
+    @cached_property
+    def _compiled(self) -> CompiledRows:
+        def forward(weights: Weights, inputs: Any) -> Any:  # noqa: ANN401
+            rows, memory = inputs
+            return self._forward(weights, rows, memory, jnp)
+
+        return CompiledRows(forward)
 
     # -- learning ---------------------------------------------------------------------
 
@@ -112,17 +185,52 @@ class ActorCritic(Algorithm):
         metrics: Metrics = {}
         for batch in batches:
             wanted = ("observations", "next_observations", "choices", "log_probs")
-            steps = {name: batch[name] for name in wanted}
+            steps: dict[str, Any] = {name: batch[name] for name in wanted}
             if "action_masks" in batch:
                 steps["action_masks"] = batch["action_masks"]
             steps["rewards"] = batch["rewards"].astype(np.float32)
             steps["terminations"] = batch["terminations"]
             steps["truncations"] = batch["truncations"]
+            # Before the first step; later ones follow from it with newer weights.
+            steps["memory"] = {
+                name.removeprefix(PREFIX): column[0]
+                for name, column in batch.items()
+                if name.startswith(PREFIX)
+            }
             rate = np.float32(self.learning_rate_at(float(batch["progress"].flat[0])))
             state, found = self._learn(state, steps, rate)
             metrics = {f"losses/{name}": float(found[name]) for name in sorted(found)}
             metrics["charts/learning_rate"] = float(rate)
         return state, metrics, None
+
+    def _prepared(self, state: State, steps: Any) -> tuple[Any, Any, Any]:  # noqa: ANN401
+        """Normalize the observations and rewards of trajectories.
+
+        Returns:
+            The trajectories, and the statistics of observations and of returns after
+            them. Observations are normalized as rollouts did: those of this iteration
+            count from the next one on.
+        """
+        steps, statistics, returns = dict(steps), state.statistics, state.returns
+        shape = steps["rewards"].shape
+        normal = None if statistics is None else (statistics.mean, statistics.scale)
+        for name in ("observations", "next_observations"):
+            rows = steps[name].reshape(shape[0] * shape[1], *steps[name].shape[2:])
+            if name == "observations" and statistics is not None:
+                raw = _inputs(state.constants, rows, None, jnp)
+                raw = network_input({}, raw, jnp).reshape(len(rows), -1)
+                statistics = statistics.updated(raw)
+            rows = _inputs(state.constants, rows, normal, jnp)
+            steps[name] = rows.reshape(*shape, *rows.shape[1:])
+        if returns is not None:
+            ended = steps["terminations"] | steps["truncations"]
+            returns = returns.updated(steps["rewards"], ended, self.gamma)
+            steps["rewards"] = returns.normalized(steps["rewards"])
+        return steps, statistics, returns
+
+    @property
+    def _reward_factor(self) -> float:
+        return 1.0 if self.norm_reward else self.reward_scale
 
     def learning_rate_at(self, progress: float) -> float:
         """Return the learning rate after a fraction of the training.
@@ -172,3 +280,16 @@ class ActorCritic(Algorithm):
     def deserialize(self, like: State, data: Data) -> State:
         """Return a state from plain data."""
         return pytree.unflatten(like, data)
+
+
+def _inputs(constants: Any, rows: Any, normal: Any, xp: Any) -> Any:  # noqa: ANN401
+    """Return encoded observations as networks get them; images stay bytes.
+
+    ``normal`` are mean and scale of observations; None: they are not normalized.
+    """
+    if normal is None:
+        images = rows.dtype == np.uint8
+        return rows if images else network_input(constants["observations"], rows, xp)
+    rows = network_input(constants["observations"], rows, xp)
+    mean, scale = normal
+    return normalized(rows, mean, scale, xp)

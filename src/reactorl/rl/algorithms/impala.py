@@ -18,12 +18,12 @@ from reactorl.rl._public import public
 from reactorl.rl.algorithms import policy
 from reactorl.rl.algorithms._jax import jax, jnp
 from reactorl.rl.algorithms.actor_critic import ActorCritic
-from reactorl.rl.algorithms.mlp import apply_mlp
+from reactorl.rl.algorithms.networks.actor_critic import episode_starts
 from reactorl.rl.algorithms.vtrace import vtrace
 from reactorl.rl.flow.algorithm import FlowError
-from reactorl.rl.flow.encoding import network_input
 
 if TYPE_CHECKING:
+    from reactorl.rl.algorithms.normalization import ReturnStatistics, RunningStatistics
     from reactorl.rl.flow.algorithm import Spaces
 
 
@@ -34,6 +34,10 @@ class IMPALAState(NamedTuple):
     constants: Any
     """Constants of the spaces; see ``policy``."""
     optimiser: Any
+    statistics: RunningStatistics | None = None
+    """Of observations, if they are normalized."""
+    returns: ReturnStatistics | None = None
+    """Of returns, if rewards are normalized."""
 
 
 @public
@@ -79,9 +83,7 @@ class IMPALA(ActorCritic):
     def init(self, spaces_: Spaces, seed: int) -> IMPALAState:
         """Return the state with new networks."""
         random = np.random.Generator(np.random.PCG64(seed))  # noqa: TID251
-        made = policy.make(random, spaces_, self.hidden)
-        params, constants = jax.tree.map(jnp.asarray, made)
-        return IMPALAState(params, constants, self._optimiser.init(params))
+        return IMPALAState(**self._init(spaces_, random))
 
     # -- learning ---------------------------------------------------------------------
 
@@ -92,10 +94,15 @@ class IMPALA(ActorCritic):
         rate: Any,  # noqa: ANN401
     ) -> tuple[IMPALAState, Any]:
         """Learn from trajectories ``[step, environment, ...]``."""
+        steps, statistics, returns = self._prepared(state, steps)
+        parts, memory = self.num_minibatches, steps.pop("memory")
+        memory = {
+            n: rows.reshape(parts, -1, rows.shape[-1]) for n, rows in memory.items()
+        }
 
         def groups(column: Any) -> Any:  # noqa: ANN401
             length, _, *rest = column.shape
-            split = column.reshape(length, self.num_minibatches, -1, *rest)
+            split = column.reshape(length, parts, -1, *rest)
             return jnp.swapaxes(split, 0, 1)
 
         gradient = jax.grad(self.loss, has_aux=True)
@@ -105,12 +112,13 @@ class IMPALA(ActorCritic):
             gradients, found = gradient(params, part, state.constants)
             return self._descend(params, optimiser, rate, gradients), found
 
-        carry, found = jax.lax.scan(
-            minibatch, (state.params, state.optimiser), jax.tree.map(groups, steps)
-        )
+        each = {**jax.tree.map(groups, steps), "memory": memory}
+        carry, found = jax.lax.scan(minibatch, (state.params, state.optimiser), each)
         params, optimiser = carry
         found = jax.tree.map(jnp.mean, found)
-        return IMPALAState(params, state.constants, optimiser), found
+        return IMPALAState(
+            params, state.constants, optimiser, statistics, returns
+        ), found
 
     def loss(self, params: Any, steps: Any, constants: Any) -> tuple[Any, Any]:  # noqa: ANN401
         """Return the loss of some environments' trajectories, and metrics."""
@@ -120,24 +128,15 @@ class IMPALA(ActorCritic):
         def flat(name: str) -> Any:  # noqa: ANN401
             return steps[name].reshape(count, *steps[name].shape[2:])
 
-        def rows(name: str) -> Any:  # noqa: ANN401
-            found = network_input(constants["observations"], flat(name), jnp)
-            return found.reshape(count, -1)
-
-        def values_of(name: str) -> Any:  # noqa: ANN401
-            found = apply_mlp(params["critic"], rows(name), jnp, "tanh")
-            return found.reshape(shape)
-
-        outputs = apply_mlp(params["actor"], rows("observations"), jnp, "tanh")
+        outputs, values, next_values = self._evaluated(params, steps)
         mask = flat("action_masks") if "action_masks" in steps else None
         actions = policy.over(constants, outputs, params, mask, jnp)
         log_probs = actions.log_probs(flat("choices")).reshape(shape)
         ratios = jnp.exp(log_probs - steps["log_probs"])
-        values = values_of("observations")
         # Targets and advantages are constants of the loss.
         targets, advantages = vtrace(
-            *jax.lax.stop_gradient((ratios, values, values_of("next_observations"))),
-            steps["rewards"] * self.reward_scale,
+            *jax.lax.stop_gradient((ratios, values, next_values)),
+            steps["rewards"] * self._reward_factor,
             steps["terminations"],
             steps["truncations"],
             gamma=self.gamma,
@@ -156,3 +155,21 @@ class IMPALA(ActorCritic):
             "ratio": jnp.mean(ratios),
             "clipfrac": jnp.mean(ratios > self.clip_rho),
         }
+
+    def _evaluated(self, params: Any, steps: Any) -> tuple[Any, Any, Any]:  # noqa: ANN401
+        """Return outputs, values, and values of next observations."""
+        rows, next_rows = steps["observations"], steps["next_observations"]
+        shape, networks = rows.shape[:2], self.networks(rows.shape[2:])
+        if self.recurrent != "none":
+            starts = episode_starts(steps["terminations"], steps["truncations"])
+            outputs, values, memory = networks.sequence(
+                params, rows, steps["memory"], starts
+            )
+            outputs = outputs.reshape(-1, outputs.shape[-1])
+            return outputs, values, networks.next_values(params, next_rows, memory)
+        rows, next_rows = (
+            each.reshape(-1, *each.shape[2:]) for each in (rows, next_rows)
+        )
+        outputs, values = networks.outputs_and_values(params, rows)
+        next_values = networks.values(params, next_rows)
+        return outputs, values.reshape(shape), next_values.reshape(shape)

@@ -3,18 +3,17 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from gymnasium import spaces
 
 from reactorl.rl.algorithms.distributions import constants_of, distribution, sizes_of
-from reactorl.rl.algorithms.mlp import make_mlp
 from reactorl.rl.flow.action_encoding import check_actions
 from reactorl.rl.flow.encoding import Encoder
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import ModuleType
 
     from reactorl.rl.algorithms.distributions import Distribution
@@ -38,9 +37,17 @@ def check(name: str, spaces_: Spaces) -> None:
 
 
 def make(
-    random: Random, spaces_: Spaces, hidden: tuple[int, ...]
+    random: Random,
+    spaces_: Spaces,
+    init: Callable[[Random, tuple[int, ...], int], dict[str, Any]],
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return new networks, and the constants of the spaces.
+
+    Args:
+        random: Source of all randomness.
+        spaces_: Of the environment, or of the agent.
+        init: Returns ``actor`` and ``critic`` for the shape of the network's input and
+            the number of the actor's outputs.
 
     Returns:
         Parameters: ``actor`` and ``critic``, and for continuous actions ``log_std``.
@@ -51,12 +58,8 @@ def make(
         "observations": encoder.one_hot,
         "actions": constants_of(spaces_.action),
     }
-    inputs = prod(encoder.input_shape)
     outputs, deviations, _ = sizes_of(constants["actions"])
-    params: dict[str, Any] = {
-        "actor": make_mlp(random, (inputs, *hidden, outputs), last_scale=0.01),
-        "critic": make_mlp(random, (inputs, *hidden, 1), last_scale=1.0),
-    }
+    params = init(random, encoder.input_shape, outputs)
     if deviations:
         params["log_std"] = np.zeros(deviations, np.float32)
     return params, constants

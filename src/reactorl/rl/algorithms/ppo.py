@@ -14,39 +14,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from reactorl.rl._public import public
-from reactorl.rl.algorithms import policy, pytree
+from reactorl.rl.algorithms import policy
 from reactorl.rl.algorithms._jax import jax, jnp
 from reactorl.rl.algorithms.actor_critic import ActorCritic
 from reactorl.rl.algorithms.gae import advantages
-from reactorl.rl.algorithms.mlp import apply_mlp
+from reactorl.rl.algorithms.networks.actor_critic import episode_starts
 from reactorl.rl.flow.algorithm import FlowError, require
-from reactorl.rl.flow.encoding import Encoder, network_input
 
 if TYPE_CHECKING:
-    from reactorl.rl.flow.algorithm import Array, Spaces, Weights
-
-
-class RunningStatistics(NamedTuple):
-    """Count, mean and variance of the observations so far, by component."""
-
-    count: Any
-    mean: Any
-    variance: Any
-
-    @property
-    def scale(self) -> Any:  # noqa: ANN401
-        """The factor that gives a standard deviation of 1."""
-        return 1 / jnp.sqrt(self.variance + 1e-8)
-
-    def updated(self, rows: Any) -> RunningStatistics:  # noqa: ANN401
-        """Return the statistics with more observations."""
-        count, mean, variance = len(rows), rows.mean(axis=0), rows.var(axis=0)
-        total = self.count + count
-        delta = mean - self.mean
-        squares = self.variance * self.count + variance * count
-        squares = squares + delta**2 * self.count * count / total
-        mean = self.mean + delta * count / total
-        return RunningStatistics(total, mean, squares / total)
+    from reactorl.rl.algorithms.normalization import ReturnStatistics, RunningStatistics
+    from reactorl.rl.flow.algorithm import Spaces
 
 
 class PPOState(NamedTuple):
@@ -55,11 +32,14 @@ class PPOState(NamedTuple):
     params: Any
     constants: Any
     """Constants of the spaces; see ``policy``."""
-    statistics: RunningStatistics
+    statistics: RunningStatistics | None
+    """Of observations, if they are normalized."""
     optimiser: Any
     key: Any
     """Seeds the shuffling of minibatches, together with the number of updates."""
     updates: Any
+    returns: ReturnStatistics | None = None
+    """Of returns, if rewards are normalized."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,8 +63,9 @@ class PPOBase(ActorCritic):
     """Clip range for the probability ratio."""
     clip_vloss: bool = False
     """Clip the value loss as well, with the same range."""
-    norm_obs: bool = False
-    """Normalize observations by their running mean and variance."""
+    target_kl: float | None = None
+    """Upper bound of the approximate KL divergence of a minibatch: at the first one
+    above it, the updates of the iteration end. None: no limit."""
 
     name = "PPO"
 
@@ -92,6 +73,14 @@ class PPOBase(ActorCritic):
         """Check the hyper-parameters."""
         super().check()
         require(self.update_epochs >= 1, self, "update_epochs", "at least 1")
+        if self.target_kl is not None:
+            require(self.target_kl > 0, self, "target_kl", "above 0, or None")
+        if self.recurrent != "none" and self.num_envs < self.num_minibatches:
+            msg = (
+                f"num_minibatches must be at most num_envs = {self.num_envs} for a "
+                f"recurrent policy, got {self.num_minibatches}"
+            )
+            raise FlowError(msg)
         if self.steps_per_iteration < self.num_minibatches:
             msg = (
                 f"num_minibatches must be at most num_envs * num_steps = "
@@ -104,30 +93,9 @@ class PPOBase(ActorCritic):
     def init(self, spaces_: Spaces, seed: int) -> PPOState:
         """Return the state with new networks."""
         random = np.random.Generator(np.random.PCG64(seed))  # noqa: TID251
-        params, constants = policy.make(random, spaces_, self.hidden)
-        key = random.integers(2**32, size=2, dtype=np.uint32)
-        inputs = int(np.prod(Encoder(spaces_.observation).input_shape))
-        params, constants, key = jax.tree.map(jnp.asarray, (params, constants, key))
-        statistics = RunningStatistics(
-            jnp.float32(0), jnp.zeros(inputs), jnp.ones(inputs)
-        )
-        optimiser = self._optimiser.init(params)
-        return PPOState(params, constants, statistics, optimiser, key, jnp.int32(0))
-
-    def weights(self, state: PPOState) -> Weights:
-        """Return the actor, and what normalizes observations."""
-        found = super().weights(state)
-        if self.norm_obs:
-            statistics = state.statistics
-            normal = {"mean": statistics.mean, "scale": statistics.scale}
-            found = {**found, **pytree.frozen(normal)}
-        return found
-
-    def _normalize(self, weights: Weights, rows: Array) -> Array:
-        if not self.norm_obs:
-            return rows
-        found: Array = _normalized(rows, weights["mean"], weights["scale"], np)
-        return found
+        common = self._init(spaces_, random)
+        key = jnp.asarray(random.integers(2**32, size=2, dtype=np.uint32))
+        return PPOState(**common, key=key, updates=jnp.int32(0))
 
     # -- learning ---------------------------------------------------------------------
 
@@ -138,54 +106,63 @@ class PPOBase(ActorCritic):
         rate: Any,  # noqa: ANN401
     ) -> tuple[PPOState, Any]:
         """Learn from trajectories ``[step, environment, ...]``."""
-        shape = steps["rewards"].shape
-        count = shape[0] * shape[1]
-
-        def flat(name: str) -> Any:  # noqa: ANN401
-            return steps[name].reshape(count, *steps[name].shape[2:])
-
-        def inputs(name: str) -> Any:  # noqa: ANN401
-            rows = network_input(state.constants["observations"], flat(name), jnp)
-            return rows.reshape(count, -1)
-
-        raw = inputs("observations")
-        rows, next_rows = raw, inputs("next_observations")
-        if self.norm_obs:
-            # As rollouts saw them: this iteration counts from the next one on.
-            mean, scale = state.statistics.mean, state.statistics.scale
-            rows = _normalized(rows, mean, scale, jnp)
-            next_rows = _normalized(next_rows, mean, scale, jnp)
-        values = _values(state.params, rows)
+        steps, statistics, returns = self._prepared(state, steps)
+        starts = episode_starts(steps["terminations"], steps["truncations"])
+        values, next_values = self._values(state.params, steps, starts)
         estimates = advantages(
-            steps["rewards"] * self.reward_scale,
-            values.reshape(shape),
-            _values(state.params, next_rows).reshape(shape),
+            steps["rewards"] * self._reward_factor,
+            values,
+            next_values,
             steps["terminations"],
             steps["truncations"],
             self.gamma,
             self.gae_lambda,
-        ).reshape(count)
+        )
         batch = {
-            "rows": rows,
-            "choices": flat("choices"),
-            "log_probs": flat("log_probs"),
+            "rows": steps["observations"],
+            "choices": steps["choices"],
+            "log_probs": steps["log_probs"],
             "advantages": estimates,
             "values": values,
             "returns": estimates + values,
         }
         if "action_masks" in steps:
-            batch["action_masks"] = flat("action_masks")
+            batch["action_masks"] = steps["action_masks"]
+        if self.recurrent == "none":
+            batch = {n: c.reshape(-1, *c.shape[2:]) for n, c in batch.items()}
+        else:  # sequences, one of each environment
+            batch["starts"] = starts
+            batch = {n: jnp.swapaxes(c, 0, 1) for n, c in batch.items()}
+            batch["memory"] = steps["memory"]
         params, optimiser, found = self._epochs(state, batch, rate)
         variance = jnp.var(batch["returns"])
         explained = 1 - jnp.var(estimates) / jnp.where(variance > 0, variance, 1)
         found["explained_variance"] = jnp.where(variance > 0, explained, 0)
-        statistics = state.statistics
-        if self.norm_obs:
-            statistics = statistics.updated(raw)
-        updates = state.updates + 1
-        return PPOState(
-            params, state.constants, statistics, optimiser, state.key, updates
+        return state._replace(
+            params=params,
+            statistics=statistics,
+            returns=returns,
+            optimiser=optimiser,
+            updates=state.updates + 1,
         ), found
+
+    def _values(self, params: Any, steps: Any, starts: Any) -> tuple[Any, Any]:  # noqa: ANN401
+        """Return the values of observations and of next observations."""
+        rows, next_rows = steps["observations"], steps["next_observations"]
+        shape = steps["rewards"].shape
+        networks = self.networks(rows.shape[2:])
+        # Images of minibatches, one after the other: all at once take much memory.
+        whole = shape[0] * shape[1] % self.num_minibatches
+        chunks = 1 if whole or not networks.network.compiled else self.num_minibatches
+        if self.recurrent != "none":
+            memory = steps["memory"]
+            _, values, after = networks.sequence(params, rows, memory, starts, chunks)
+            return values, networks.next_values(params, next_rows, after, chunks)
+        values, next_values = (
+            networks.values(params, each.reshape(-1, *each.shape[2:]), chunks)
+            for each in (rows, next_rows)
+        )
+        return values.reshape(shape), next_values.reshape(shape)
 
     def _epochs(self, state: PPOState, batch: Any, rate: Any) -> tuple[Any, Any, Any]:  # noqa: ANN401
         """Do all epochs, each in another order."""
@@ -201,19 +178,55 @@ class PPOBase(ActorCritic):
 
         def minibatch(carry: Any, chosen: Any) -> Any:  # noqa: ANN401
             params, optimiser = carry
-            part = {name: column[chosen] for name, column in batch.items()}
+            part = jax.tree.map(lambda column: column[chosen], batch)
             gradients, found = gradient(params, part, state.constants)
             return self._descend(params, optimiser, rate, gradients), found
 
         orders = jax.vmap(order)(jnp.arange(self.update_epochs))
         chosen = orders[:, : parts * size].reshape(-1, size)
         carry = (state.params, state.optimiser)
+        if self.target_kl is not None:
+            return self._until_kl(minibatch, carry, chosen)
         (params, optimiser), found = jax.lax.scan(minibatch, carry, chosen)
         return params, optimiser, jax.tree.map(jnp.mean, found)
 
+    def _until_kl(
+        self,
+        minibatch: Any,  # noqa: ANN401
+        carry: Any,  # noqa: ANN401
+        chosen: Any,  # noqa: ANN401
+    ) -> tuple[Any, Any, Any]:
+        """Do minibatches until the KL divergence of one is above the limit."""
+        _, like = jax.eval_shape(minibatch, carry, chosen[0])
+        zeros = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), like)
+
+        def one(state: Any, part: Any) -> Any:  # noqa: ANN401
+            carry, active = state
+
+            def learn() -> Any:  # noqa: ANN401
+                after, found = minibatch(carry, part)
+                near = found["approx_kl"] <= self.target_kl
+                # Its own gradient is dropped: it would lead further away.
+                kept = jax.tree.map(
+                    lambda new, old: jnp.where(near, new, old), after, carry
+                )
+                return (kept, near), found
+
+            def skip() -> Any:  # noqa: ANN401
+                return state, zeros
+
+            after, found = jax.lax.cond(active, learn, skip)
+            return after, (found, active)
+
+        state, (found, active) = jax.lax.scan(one, (carry, jnp.ones((), bool)), chosen)
+        count = jnp.sum(active)
+        means = jax.tree.map(lambda column: jnp.sum(column) / count, found)
+        means["minibatches"] = count
+        return *state[0], means
+
     def loss(self, params: Any, batch: Any, constants: Any) -> tuple[Any, Any]:  # noqa: ANN401
         """Return the loss of a minibatch, and metrics."""
-        outputs = apply_mlp(params["actor"], batch["rows"], jnp, "tanh")
+        outputs, values, batch = self._evaluated(params, batch)
         mask = batch.get("action_masks")
         actions = policy.over(constants, outputs, params, mask, jnp)
         log_ratio = actions.log_probs(batch["choices"]) - batch["log_probs"]
@@ -226,7 +239,6 @@ class PPOBase(ActorCritic):
             jnp.minimum(estimates * ratio, estimates * clipped_ratio)
         )
 
-        values = _values(params, batch["rows"])
         value_errors = (values - batch["returns"]) ** 2
         if self.clip_vloss:
             delta = jnp.clip(values - batch["values"], -self.clip_coef, self.clip_coef)
@@ -247,6 +259,22 @@ class PPOBase(ActorCritic):
             "clipfrac": jnp.mean(jnp.abs(ratio - 1) > self.clip_coef),
         }
 
+    def _evaluated(self, params: Any, batch: Any) -> tuple[Any, Any, Any]:  # noqa: ANN401
+        """Return outputs and values of a minibatch, and its columns in their order."""
+        rows = batch["rows"]
+        if self.recurrent == "none":
+            networks = self.networks(rows.shape[1:])
+            return *networks.outputs_and_values(params, rows), batch
+        batch = dict(batch)
+        memory = batch.pop("memory")
+        steps = {name: jnp.swapaxes(column, 0, 1) for name, column in batch.items()}
+        networks = self.networks(rows.shape[2:])
+        outputs, values, _ = networks.sequence(
+            params, steps["rows"], memory, steps["starts"]
+        )
+        flat = {n: column.reshape(-1, *column.shape[2:]) for n, column in steps.items()}
+        return outputs.reshape(-1, outputs.shape[-1]), values.reshape(-1), flat
+
 
 @public
 @dataclass(frozen=True, kw_only=True)
@@ -260,12 +288,3 @@ class PPO(PPOBase):
     lag: int = 0
     """Policy lag in iterations: rollouts act with weights this many iterations old.
     0: rollouts and learner take turns; 1 or more: they run concurrently."""
-
-
-def _values(params: Any, rows: Any) -> Any:  # noqa: ANN401
-    """Return the critic's values of observations."""
-    return apply_mlp(params["critic"], rows, jnp, "tanh")[:, 0]
-
-
-def _normalized(rows: Any, mean: Any, scale: Any, xp: Any) -> Any:  # noqa: ANN401
-    return xp.clip((rows - mean) * scale, -10, 10)

@@ -7,28 +7,24 @@ compiled function takes.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeAlias
+from math import prod
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from reactorl.rl._public import public
+from reactorl.rl.algorithms.networks.layers import apply_layer, make_layer
+from reactorl.rl.algorithms.networks.network import Network
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import ModuleType
 
+Activation: TypeAlias = Literal["relu", "tanh"]
 Layers: TypeAlias = "list[dict[str, Any]]"
 """Weights ``w`` and bias ``b`` of each layer."""
-
-
-def orthogonal(random: Any, rows: int, columns: int, scale: float) -> Any:  # noqa: ANN401
-    """Return a matrix with orthogonal rows or columns."""
-    big, small = max(rows, columns), min(rows, columns)
-    q, r = np.linalg.qr(random.standard_normal((big, small)))
-    q = q * np.sign(np.diag(r))
-    matrix = q if rows >= columns else q.T
-    return (scale * matrix).astype(np.float32)
 
 
 @public
@@ -47,12 +43,7 @@ def make_mlp(
     layers: Layers = []
     for place, (rows, columns) in enumerate(pairwise(sizes)):
         scale = last_scale if place == len(sizes) - 2 else float(np.sqrt(2))
-        layers.append(
-            {
-                "w": orthogonal(random, rows, columns, scale),
-                "b": np.zeros(columns, np.float32),
-            }
-        )
+        layers.append(make_layer(random, rows, columns, scale))
     return layers
 
 
@@ -66,24 +57,47 @@ def apply_mlp(layers: Layers, rows: Any, xp: ModuleType, hidden: str = "relu") -
         xp: ``numpy`` or ``jax.numpy``.
         hidden: Activation of hidden layers, ``relu`` or ``tanh``.
     """
-    if xp is np:
-        return _apply_in_place(layers, rows, hidden)
-    for layer in layers[:-1]:
-        rows = rows @ layer["w"] + layer["b"]
-        rows = xp.tanh(rows) if hidden == "tanh" else xp.maximum(rows, 0)
-    return rows @ layers[-1]["w"] + layers[-1]["b"]
+    return apply_layer(layers[-1], apply_hidden(layers[:-1], rows, xp, hidden), xp)
 
 
-def _apply_in_place(layers: Layers, rows: Any, hidden: str) -> Any:  # noqa: ANN401
-    """Do the same in NumPy, without temporary arrays."""
-    last = len(layers) - 1
-    for place, layer in enumerate(layers):
-        rows = rows @ layer["w"]
-        rows += layer["b"]
-        if place == last:
-            break
-        if hidden == "tanh":
-            np.tanh(rows, out=rows)
+def apply_hidden(layers: Layers, rows: Any, xp: ModuleType, hidden: str) -> Any:  # noqa: ANN401
+    """Return the output of layers that are all followed by the activation."""
+    for layer in layers:
+        rows = apply_layer(layer, rows, xp)
+        if xp is np:  # the array is new: no other one is needed
+            np.tanh(rows, out=rows) if hidden == "tanh" else np.maximum(
+                rows, 0, out=rows
+            )
         else:
-            np.maximum(rows, 0, out=rows)
+            rows = xp.tanh(rows) if hidden == "tanh" else xp.maximum(rows, 0)
     return rows
+
+
+@dataclass(frozen=True)
+class MLP(Network):
+    """Hidden layers of a multilayer perceptron; observations are flattened.
+
+    Attributes:
+        hidden: Sizes of the layers; none: the features are the observations.
+        activation: Of every layer.
+    """
+
+    hidden: tuple[int, ...] = (64, 64)
+    activation: Activation = "relu"
+
+    compiled = False
+
+    def init(self, random: Any, shape: tuple[int, ...]) -> Layers:  # noqa: ANN401
+        """Return new layers."""
+        scale = float(np.sqrt(2))
+        sizes = pairwise((prod(shape), *self.hidden))
+        return [make_layer(random, *size, scale) for size in sizes]
+
+    def size(self, shape: tuple[int, ...]) -> int:
+        """Return the number of features."""
+        return self.hidden[-1] if self.hidden else prod(shape)
+
+    def apply(self, params: Layers, rows: Any, xp: ModuleType) -> Any:  # noqa: ANN401
+        """Return the features of each row."""
+        rows = rows.reshape(len(rows), -1)
+        return apply_hidden(params, rows, xp, self.activation)
