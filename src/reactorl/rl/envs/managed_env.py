@@ -197,8 +197,8 @@ class ManagedEnv:
             else:
                 self._replace_restored(taken)
         except (Exception, SystemExit) as error:
-            is_told = isinstance(error, snapshot.NotRestoredError)
-            return str(error) if is_told else snapshot.reason_of(error)
+            is_known = isinstance(error, snapshot.NotRestoredError)
+            return str(error) if is_known else snapshot.reason_of(error)
         return ""
 
     def _replace_restored(self, taken: Data) -> None:
