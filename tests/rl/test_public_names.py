@@ -37,6 +37,8 @@ PUBLIC = [
     "Learner",
     "Match",
     "MatchRun",
+    "LifeLoss",
+    "MiniGridObservation",
     "MultiAgentFlow",
     "MultiAgentIteration",
     "PPO",

@@ -59,6 +59,8 @@ if TYPE_CHECKING:
     from reactorl.rl.vector.registration import make_vec, register_vector
     from reactorl.rl.wrappers.atari import AtariPreprocessing
     from reactorl.rl.wrappers.frame_stack import FrameStack
+    from reactorl.rl.wrappers.life_loss import LifeLoss
+    from reactorl.rl.wrappers.minigrid import MiniGridObservation
 
 __all__ = [
     "DQN",
@@ -84,8 +86,10 @@ __all__ = [
     "FrameStack",
     "Iteration",
     "Learner",
+    "LifeLoss",
     "Match",
     "MatchRun",
+    "MiniGridObservation",
     "MultiAgentFlow",
     "MultiAgentIteration",
     "ParallelRunner",
@@ -166,6 +170,8 @@ _MODULES: Final = {
     "vector.registration": ["make_vec", "register_vector"],
     "wrappers.atari": ["AtariPreprocessing"],
     "wrappers.frame_stack": ["FrameStack"],
+    "wrappers.life_loss": ["LifeLoss"],
+    "wrappers.minigrid": ["MiniGridObservation"],
 }
 _HOMES: Final = {name: module for module, names in _MODULES.items() for name in names}
 _EXTRAS: Final = {

@@ -11,7 +11,15 @@ import numpy as np
 import pytest
 from gymnasium.wrappers import TimeLimit
 
-from reactorl.rl import PPO, ActOutput, Algorithm, Flow, FlowError, MultiAgentFlow
+from reactorl.rl import (
+    PPO,
+    ActOutput,
+    Algorithm,
+    EnvError,
+    Flow,
+    FlowError,
+    MultiAgentFlow,
+)
 from reactorl.rl.checkpoint.identity import identity
 from reactorl.rl.envs.process.serialization import deserialize, serialize
 from tests.rl.contract.tasks import IPPO_TASK
@@ -298,3 +306,79 @@ def test_old_atari_ids_are_games_too() -> None:
     pytest.importorskip("ale_py")
     env = Flow("PongNoFrameskip-v4", PPO()).maker()
     assert env.observation_space.shape == (4, 84, 84)
+
+
+# -- MiniGrid and MO-Gymnasium --------------------------------------------------------
+
+
+def test_minigrid_observes_the_image_and_missions_that_vary() -> None:
+    pytest.importorskip("minigrid")
+
+    def space(env_id: str, **options: Any) -> Any:
+        return Flow(env_id, PPO(), **options).maker().observation_space
+
+    image = gym.spaces.Box(0, 255, (7, 7, 3), np.uint8)
+    assert space("MiniGrid-Empty-5x5-v0") == image
+    for env_id in ("MiniGrid-Fetch-5x5-N2-v0", "BabyAI-GoToLocal-v0"):
+        found = space(env_id)
+        assert set(found) == {"image", "mission"}
+        assert isinstance(found["mission"], gym.spaces.Text)
+        env: Any = Flow(env_id, PPO()).maker()
+        seen, _ = env.reset(seed=1)
+        assert seen in found
+        assert seen["mission"] == env.unwrapped.mission.lower()
+        assert env.step(0)[0] in found
+    wrapper = "minigrid.wrappers:ImgObsWrapper"
+    assert space("BabyAI-GoToLocal-v0", wrappers=[wrapper]) == image
+    raw = space("MiniGrid-Empty-5x5-v0", preprocessing=False)
+    assert set(raw) == {"image", "direction", "mission"}
+
+
+def test_minigrid_trains() -> None:
+    pytest.importorskip("minigrid")
+    algorithm = PPO(num_envs=2, num_steps=8, total_timesteps=16, num_minibatches=1)
+    for env_id in ("MiniGrid-Empty-5x5-v0", "BabyAI-GoToLocal-v0"):
+        task = Flow(env_id, algorithm, rollouts=1, eval_every=0, placement="thread")
+        _, iterations = trained(task)
+        assert sum(iteration.steps for iteration in iterations) == 16
+
+
+@pytest.mark.filterwarnings("ignore")  # of the environment
+def test_vector_rewards_are_refused_without_a_wrapper() -> None:
+    pytest.importorskip("mo_gymnasium")
+    with pytest.raises(FlowError, match=r"must be a number.*LinearReward"):
+        Flow("mo-mountaincar-v0", PPO()).check()
+    wrapper = "mo_gymnasium.wrappers:LinearReward"
+    Flow("mo-mountaincar-v0", PPO(), wrappers=[wrapper]).check()
+
+
+class Torn(Lives):
+    """Returns a list of rewards, as environments of several agents do."""
+
+    def step(self, action: Any) -> Any:
+        seen, _, terminated, truncated, info = super().step(action)
+        return seen, [1.0, 2.0], terminated, truncated, info
+
+
+def test_reward_that_is_not_a_number_is_named() -> None:
+    task = Flow(Torn, Watching(), rollouts=1, eval_every=0, placement="thread")
+    with pytest.raises(EnvError, match=r"reward must be a number, got \[1.0, 2.0\]"):
+        trained(task)
+
+
+class Mute(Lives):
+    """Cannot be made, and does not say why."""
+
+    def __init__(self) -> None:
+        raise AssertionError
+
+
+def test_environment_that_fails_without_a_word_is_reported_with_the_place() -> None:
+    gym.register("Mute-v0", entry_point=f"{HERE}:Mute")
+    try:
+        with pytest.raises(
+            FlowError, match=r"AssertionError in .*environment\.py, line"
+        ):
+            Flow("Mute-v0", PPO()).check()
+    finally:
+        gym.registry.pop("Mute-v0")

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from reactorl import Reactor
 from reactorl.rl._public import public
+from reactorl.rl.checkpoint.identity import described
 from reactorl.rl.checkpoint.registry import StateRegistry
 from reactorl.rl.envs.factory import Recipe
 from reactorl.rl.envs.shard_factory import ShardFactory
@@ -30,6 +31,7 @@ from reactorl.rl.flow.algorithm import FlowError, Spaces, require
 from reactorl.rl.flow.environment import (
     PreprocessingOptions,
     TaskEnv,
+    check_reward,
     task_env,
     unmade,
 )
@@ -183,6 +185,7 @@ class Flow(FlowOptions, Task):
         env = self._make_first()
         try:
             found = Spaces(env.observation_space, env.action_space)
+            check_reward(env, str(described(self.env)), self)
             spec = getattr(env, "spec", None)
             limit = None if spec is None else spec.max_episode_steps
         finally:
