@@ -100,7 +100,8 @@ class Watching(Algorithm):
 
 def watched(**options: Any) -> tuple[dict[str, Any], list[Any]]:
     """Return the trajectory of an iteration, and its episodes."""
-    task = Flow(Lives, Watching(), rollouts=1, eval_every=0, **options)
+    options = {"rollouts": 1, "eval_every": 0, "placement": "thread", **options}
+    task = Flow(Lives, Watching(), **options)
     run: DrivenRun[Any] = task.start(workers=1)
     with run:
         episodes = list(run.step().episodes)
@@ -215,10 +216,9 @@ def test_makers_can_be_sent_to_worker_processes() -> None:
 
 
 def test_training_is_the_same_in_worker_processes() -> None:
-    algorithm = PPO(num_envs=2, num_steps=8, total_timesteps=32, num_minibatches=1)
     task = Flow(
         Lives,
-        algorithm,
+        Watching(total_timesteps=48),
         rollouts=2,
         frame_stack=2,
         life_loss=True,
@@ -240,7 +240,9 @@ def test_time_limit_and_wrappers_of_several_agents() -> None:
         made.append(env)
         return env
 
-    task: Any = replace(IPPO_TASK, time_limit=3, wrappers=[count])
+    task: Any = replace(
+        IPPO_TASK, time_limit=3, wrappers=[count], placement="thread", eval_every=0
+    )
     assert isinstance(task, MultiAgentFlow)
     run: DrivenRun[Any] = task.start(workers=1)
     with run:
@@ -334,13 +336,12 @@ def test_minigrid_observes_the_image_and_missions_that_vary() -> None:
     assert set(raw) == {"image", "direction", "mission"}
 
 
-def test_minigrid_trains() -> None:
+def test_minigrid_is_collected_for_training() -> None:
     pytest.importorskip("minigrid")
-    algorithm = PPO(num_envs=2, num_steps=8, total_timesteps=16, num_minibatches=1)
     for env_id in ("MiniGrid-Empty-5x5-v0", "BabyAI-GoToLocal-v0"):
-        task = Flow(env_id, algorithm, rollouts=1, eval_every=0, placement="thread")
+        task = Flow(env_id, Watching(), rollouts=1, eval_every=0, placement="thread")
         _, iterations = trained(task)
-        assert sum(iteration.steps for iteration in iterations) == 16
+        assert sum(iteration.steps for iteration in iterations) == 24
 
 
 @pytest.mark.filterwarnings("ignore")  # of the environment
