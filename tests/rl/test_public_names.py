@@ -38,7 +38,6 @@ PUBLIC = [
     "Match",
     "MatchRun",
     "LifeLoss",
-    "MiniGridObservation",
     "MultiAgentFlow",
     "MultiAgentIteration",
     "PPO",

@@ -60,7 +60,6 @@ if TYPE_CHECKING:
     from reactorl.rl.wrappers.atari import AtariPreprocessing
     from reactorl.rl.wrappers.frame_stack import FrameStack
     from reactorl.rl.wrappers.life_loss import LifeLoss
-    from reactorl.rl.wrappers.minigrid import MiniGridObservation
 
 __all__ = [
     "DQN",
@@ -89,7 +88,6 @@ __all__ = [
     "LifeLoss",
     "Match",
     "MatchRun",
-    "MiniGridObservation",
     "MultiAgentFlow",
     "MultiAgentIteration",
     "ParallelRunner",
@@ -171,7 +169,6 @@ _MODULES: Final = {
     "wrappers.atari": ["AtariPreprocessing"],
     "wrappers.frame_stack": ["FrameStack"],
     "wrappers.life_loss": ["LifeLoss"],
-    "wrappers.minigrid": ["MiniGridObservation"],
 }
 _HOMES: Final = {name: module for module, names in _MODULES.items() for name in names}
 _EXTRAS: Final = {

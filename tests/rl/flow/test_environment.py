@@ -310,38 +310,7 @@ def test_old_atari_ids_are_games_too() -> None:
     assert env.observation_space.shape == (4, 84, 84)
 
 
-# -- MiniGrid and MO-Gymnasium --------------------------------------------------------
-
-
-def test_minigrid_observes_the_image_and_missions_that_vary() -> None:
-    pytest.importorskip("minigrid")
-
-    def space(env_id: str, **options: Any) -> Any:
-        return Flow(env_id, PPO(), **options).maker().observation_space
-
-    image = gym.spaces.Box(0, 255, (7, 7, 3), np.uint8)
-    assert space("MiniGrid-Empty-5x5-v0") == image
-    for env_id in ("MiniGrid-Fetch-5x5-N2-v0", "BabyAI-GoToLocal-v0"):
-        found = space(env_id)
-        assert set(found) == {"image", "mission"}
-        assert isinstance(found["mission"], gym.spaces.Text)
-        env: Any = Flow(env_id, PPO()).maker()
-        seen, _ = env.reset(seed=1)
-        assert seen in found
-        assert seen["mission"] == env.unwrapped.mission.lower()
-        assert env.step(0)[0] in found
-    wrapper = "minigrid.wrappers:ImgObsWrapper"
-    assert space("BabyAI-GoToLocal-v0", wrappers=[wrapper]) == image
-    raw = space("MiniGrid-Empty-5x5-v0", preprocessing=False)
-    assert set(raw) == {"image", "direction", "mission"}
-
-
-def test_minigrid_is_collected_for_training() -> None:
-    pytest.importorskip("minigrid")
-    for env_id in ("MiniGrid-Empty-5x5-v0", "BabyAI-GoToLocal-v0"):
-        task = Flow(env_id, Watching(), rollouts=1, eval_every=0, placement="thread")
-        _, iterations = trained(task)
-        assert sum(iteration.steps for iteration in iterations) == 24
+# -- rewards and failures -------------------------------------------------------------
 
 
 @pytest.mark.filterwarnings("ignore")  # of the environment
@@ -350,7 +319,9 @@ def test_vector_rewards_are_refused_without_a_wrapper() -> None:
     with pytest.raises(FlowError, match=r"must be a number.*LinearReward"):
         Flow("mo-mountaincar-v0", PPO()).check()
     wrapper = "mo_gymnasium.wrappers:LinearReward"
-    Flow("mo-mountaincar-v0", PPO(), wrappers=[wrapper]).check()
+    task = Flow("mo-mountaincar-v0", PPO(), wrappers=[wrapper], placement="thread")
+    task.check()
+    Flow(task.maker, PPO(), placement="thread").check()  # wrapped by a function
 
 
 class Torn(Lives):

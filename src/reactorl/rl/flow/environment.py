@@ -23,7 +23,6 @@ from reactorl.rl.envs.named_wrapper import NamedWrapper, WrapperNameError
 from reactorl.rl.flow.algorithm import FlowError, require
 from reactorl.rl.wrappers.frame_stack import FrameStack
 from reactorl.rl.wrappers.life_loss import LifeLoss
-from reactorl.rl.wrappers.minigrid import MiniGridObservation
 
 if TYPE_CHECKING:
     from gymnasium.envs.registration import EnvSpec
@@ -87,8 +86,7 @@ class PreprocessingOptions(EnvOptions):
     preprocessing: bool = True
     """Standard preprocessing of Atari ids: up to 30 no-op frames after a reset, frame
     skip 4, maximum of two frames, 84x84 grayscale, frame stack 4, clipped rewards. Of
-    MiniGrid ids without wrappers: the image of the view, and the mission unless it is
-    constant."""
+    MiniGrid ids, unless there are wrappers: grid cells as categories."""
     life_loss: bool = False
     """Treat the loss of a life as a termination in training, for environments whose
     infos have lives, such as Atari games. Evaluation and reported returns are those of
@@ -148,9 +146,14 @@ def task_env(env: str | Maker, options: PreprocessingOptions) -> TaskEnv:
         kwargs["max_episode_steps"] = limit  # replaces the limit of the id
     elif limit is not None:
         inner.append(partial(TimeLimit, max_episode_steps=limit))
-    if spec is not None and options.preprocessing and not outer and is_minigrid(spec):
-        inner.append(MiniGridObservation)
-        words.append("image of the view, and the mission unless it is constant")
+    if (
+        spec is not None
+        and options.preprocessing
+        and not outer  # these get the observations of MiniGrid
+        and is_minigrid(spec)
+    ):
+        inner.append(_minigrid_observation)
+        words.append("grid cells as categories")
     if limit is not None:
         max_steps = limit
         words.append(f"time limit {limit:,}")
@@ -192,9 +195,14 @@ def is_atari(spec: EnvSpec, kwargs: Mapping[str, Any]) -> bool:
 
 
 def is_minigrid(spec: EnvSpec) -> bool:
-    """Return whether an environment is one of MiniGrid or BabyAI."""
-    entry = spec.entry_point
-    return isinstance(entry, str) and entry.startswith("minigrid.")
+    """Return whether an environment is one of MiniGrid's."""
+    return isinstance(spec.entry_point, str) and spec.entry_point.startswith("minigrid")
+
+
+def _minigrid_observation(env: Any) -> Any:  # noqa: ANN401
+    from reactorl.rl.wrappers.minigrid import MiniGridObservation
+
+    return MiniGridObservation(env)
 
 
 def _use_atari(

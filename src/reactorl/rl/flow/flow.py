@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from reactorl import Reactor
 from reactorl.rl._public import public
-from reactorl.rl.checkpoint.identity import described
 from reactorl.rl.checkpoint.registry import StateRegistry
 from reactorl.rl.envs.factory import Recipe
 from reactorl.rl.envs.shard_factory import ShardFactory
@@ -185,7 +184,8 @@ class Flow(FlowOptions, Task):
         env = self._make_first()
         try:
             found = Spaces(env.observation_space, env.action_space)
-            check_reward(env, str(described(self.env)), self)
+            if isinstance(self.env, str):
+                check_reward(env, self.env, self)
             spec = getattr(env, "spec", None)
             limit = None if spec is None else spec.max_episode_steps
         finally:

@@ -1,68 +1,75 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Observations of MiniGrid and BabyAI in spaces that Gymnasium knows.
-
-Their mission is a text, in a space of their own that cannot be flattened.
-"""
+"""Observations of MiniGrid in spaces that networks can read."""
 
 from __future__ import annotations
 
-import string
+from string import ascii_lowercase, digits
 from typing import Any, Final
 
 import gymnasium as gym
-from gymnasium.spaces import Dict, Text
+import numpy as np
+from gymnasium import spaces
 from gymnasium.utils import RecordConstructorArgs
 
-from reactorl.rl._public import public
+STATES: Final = 4
+"""Values of the third number of a cell: the state of a door, or a direction."""
+MISSION_LENGTH: Final = 256
+"""Longest mission whose length the environment does not tell, in characters."""
+_CHARACTERS: Final = ascii_lowercase + digits + " ,.'-"
 
-__all__ = ["MiniGridObservation"]
 
-MAX_LENGTH: Final = 256
-CHARACTERS: Final = string.ascii_lowercase + string.digits + " ,.'-"
+class MiniGridObservation(gym.ObservationWrapper[Any, Any, Any], RecordConstructorArgs):
+    """Gives the cells of a grid as categories, and the mission as text.
 
-
-@public
-class MiniGridObservation(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
-    """Observes the image of the view, and the mission if there are several.
-
-    In most environments of MiniGrid the mission is always the same: observations are
-    images then. Else they are a dict of ``image`` and ``mission``, a ``Text`` of at
-    most 256 characters.
+    A cell is three categories: object, color and state. MiniGrid returns them as bytes,
+    which look like pixels. The mission is left out if it is always the same.
 
     Args:
-        env: An environment of MiniGrid or BabyAI.
+        env: An environment of MiniGrid with its original observations.
     """
 
     def __init__(self, env: gym.Env[Any, Any]) -> None:
+        from minigrid.core.constants import COLOR_TO_IDX, OBJECT_TO_IDX
+
         RecordConstructorArgs.__init__(self)
-        gym.Wrapper.__init__(self, env)
-        parts: Any = env.observation_space
-        mission = parts["mission"]
-        # BabyAI generates its missions by a class of its own.
-        self._is_constant = (
-            type(mission).__name__ == "MissionSpace"
-            and mission.ordered_placeholders is None
-        )
-        self.observation_space = parts["image"]
-        if not self._is_constant:
-            text = Text(MAX_LENGTH, charset=CHARACTERS)
-            self.observation_space = Dict(image=parts["image"], mission=text)
+        gym.ObservationWrapper.__init__(self, env)
+        original = env.observation_space
+        assert isinstance(original, spaces.Dict)
+        width, height, _ = original["image"].shape or ()
+        values = [len(OBJECT_TO_IDX), len(COLOR_TO_IDX), STATES]
+        parts: dict[str, spaces.Space[Any]] = {
+            "direction": original["direction"],
+            "image": spaces.MultiDiscrete(np.tile(values, (width, height, 1))),
+        }
+        length = _mission_length(original["mission"])
+        self._text: spaces.Text | None = None
+        if length:
+            self._text = parts["mission"] = spaces.Text(length, charset=_CHARACTERS)
+        self.observation_space = spaces.Dict(parts)
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
-        """Reset the environment."""
-        observation, info = self.env.reset(seed=seed, options=options)
-        return self._observed(observation), info
+    def observation(self, observation: Any) -> dict[str, Any]:  # noqa: ANN401
+        """Return an observation in the new space."""
+        image = np.asarray(observation["image"], np.int64)
+        found = {"direction": observation["direction"], "image": image}
+        text = self._text
+        if text is not None:
+            found["mission"] = observation["mission"].lower()
+            if not text.contains(found["mission"]):
+                msg = (
+                    f"mission must have at most {text.max_length} characters of "
+                    f"{_CHARACTERS!r}, got {observation['mission']!r}"
+                )
+                raise ValueError(msg)
+        return found
 
-    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:  # noqa: ANN401
-        """Step the environment."""
-        observation, reward, terminated, truncated, info = self.env.step(action)
-        return self._observed(observation), reward, terminated, truncated, info
 
-    def _observed(self, observation: Any) -> Any:  # noqa: ANN401
-        if self._is_constant:
-            return observation["image"]
-        mission = observation["mission"].lower()[:MAX_LENGTH]
-        known = "".join(c if c in CHARACTERS else " " for c in mission)
-        return {"image": observation["image"], "mission": known or " "}
+def _mission_length(space: Any) -> int:  # noqa: ANN401
+    """Return the length of the longest mission; 0 if it is always the same."""
+    from minigrid.core.mission import MissionSpace
+
+    if type(space) is not MissionSpace:  # BabyAI's has any text
+        return MISSION_LENGTH
+    choices = space.ordered_placeholders
+    if not choices:
+        return 0
+    return len(space.mission_func(*[max(words, key=len) for words in choices]))
