@@ -7,6 +7,7 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from pettingzoo import ParallelEnv
 
 
 class Masked(gym.Env[Any, Any]):
@@ -107,3 +108,69 @@ class Continuous(Masked):
     """Gives masks although actions are numbers."""
 
     action_space = gym.spaces.Box(-1, 1)
+
+
+class MaskedTeam(ParallelEnv):
+    """Two agents with a mask in the observation, one with a mask in the info.
+
+    "late" leaves early. Fails if an action is not in the mask.
+    """
+
+    def __init__(self) -> None:
+        self.possible_agents = ["left", "late", "right"]
+        self.agents: list[str] = []
+        self.random = np.random.default_rng(0)
+
+    def observation_space(self, agent: str) -> Any:
+        seen = gym.spaces.Box(0, 9, (2,), np.float32)
+        if agent == "right":
+            return seen
+        mask = gym.spaces.Box(0, 1, (3,), np.int8)
+        return gym.spaces.Dict(observation=seen, action_mask=mask)
+
+    def action_space(self, agent: str) -> Any:
+        return gym.spaces.Discrete(3, start=1)
+
+    def reset(self, seed: int | None = None, options: Any = None) -> Any:
+        if seed is not None:
+            self.random = np.random.default_rng(seed)
+        self.agents, self.turn = list(self.possible_agents), 0
+        return self.results(self.agents)
+
+    def results(self, agents: list[str]) -> Any:
+        self.masks = {agent: self.random.random(3) < 0.4 for agent in agents}
+        for mask in self.masks.values():
+            mask[self.random.integers(3)] = True
+        row = np.full(2, self.turn, np.float32)
+        seen: dict[str, Any] = {}
+        infos: dict[str, Any] = {}
+        for agent in agents:
+            mask = self.masks[agent].astype(np.int8)
+            if agent == "right":
+                seen[agent], infos[agent] = row, {"action_mask": mask}
+            else:
+                seen[agent] = {"observation": row, "action_mask": mask}
+                infos[agent] = {}
+        return seen, infos
+
+    def step(self, actions: Any) -> Any:
+        for agent, action in actions.items():
+            if not self.masks[agent][action - 1]:
+                msg = f"action {action} of {agent} must be in {self.masks[agent]}"
+                raise ValueError(msg)
+        self.turn += 1
+        over = {agent: self.turn == (3 if agent == "late" else 5) for agent in actions}
+        seen, infos = self.results(list(actions))
+        self.agents = [agent for agent in actions if not over[agent]]
+        never = dict.fromkeys(actions, False)
+        return seen, {a: float(x) for a, x in actions.items()}, over, never, infos
+
+
+class StuckTeam(MaskedTeam):
+    """Forbids all actions of "right" after a step."""
+
+    def results(self, agents: list[str]) -> Any:
+        seen, infos = super().results(agents)
+        if self.turn == 1:
+            infos["right"]["action_mask"] = np.zeros(3, np.int8)
+        return seen, infos

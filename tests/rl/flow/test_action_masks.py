@@ -9,7 +9,16 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from reactorl.rl import DQN, IMPALA, PPO, EnvError, Flow, QLearning
+from reactorl.rl import (
+    DQN,
+    IMPALA,
+    IPPO,
+    PPO,
+    EnvError,
+    Flow,
+    MultiAgentFlow,
+    QLearning,
+)
 from reactorl.rl.flow.action_masks import ActionMasks, MaskError, MaskReader
 from tests.rl.masked import (
     Broken,
@@ -17,8 +26,10 @@ from tests.rl.masked import (
     Late,
     Masked,
     MaskedPairs,
+    MaskedTeam,
     Short,
     Stuck,
+    StuckTeam,
 )
 from tests.rl.trained import bits, same
 
@@ -26,12 +37,14 @@ SIZES: Any = {"num_envs": 4, "num_steps": 6, "total_timesteps": 4 * 6 * 8}
 OPTIONS: Any = {"rollouts": 2, "eval_every": 24, "eval_episodes": 4}
 PPO_SMALL = PPO(hidden=(8,), num_minibatches=2, update_epochs=1, **SIZES)
 DQN_SMALL = DQN(hidden=(8,), buffer_size=100, batch_size=8, learning_starts=24, **SIZES)
-TASKS = {
+IPPO_SMALL = IPPO(hidden=(8,), num_minibatches=2, update_epochs=1, **SIZES)
+TASKS: dict[str, Any] = {
     "ppo": Flow(Masked, PPO_SMALL, **OPTIONS),
     "ppo, two components": Flow(MaskedPairs, PPO_SMALL, **OPTIONS),
     "impala": Flow(Masked, IMPALA(hidden=(8,), num_minibatches=1, **SIZES), **OPTIONS),
     "dqn": Flow(Masked, DQN_SMALL, **OPTIONS),
     "q-learning": Flow(Masked, QLearning(**SIZES), **OPTIONS),
+    "ippo": MultiAgentFlow(MaskedTeam, IPPO_SMALL, eval_every=24, eval_episodes=4),
 }
 
 
@@ -52,7 +65,10 @@ def test_masks_are_obeyed_with_bit_identical_results(name: str) -> None:
         list(run.iterations())
         assert same(run.save(), expected[0])
         assert bits(run.weights) == expected[1]
-    assert "masks" in saved["parts"]["main.rollout[0]"]["envs"]
+    if name == "ippo":
+        assert saved["parts"]["main.world[0]"]["masks"]
+    else:
+        assert "masks" in saved["parts"]["main.rollout[0]"]["envs"]
 
 
 def test_masks_of_worker_processes_and_of_threads_are_equal() -> None:
@@ -109,6 +125,18 @@ def test_environments_without_masks_have_no_columns_for_them() -> None:
 def test_invalid_masks_name_environment_and_step(env: Any, match: str) -> None:
     with pytest.raises(EnvError, match=match):
         Flow(env, PPO_SMALL, **OPTIONS).run(workers=1)
+
+
+def test_policies_of_agents_do_not_see_the_mask() -> None:
+    spaces_ = TASKS["ippo"].agent_spaces
+    assert {each.observation.shape for each in spaces_.values()} == {(2,)}
+
+
+def test_an_invalid_mask_of_an_agent_names_it() -> None:
+    task = MultiAgentFlow(StuckTeam, IPPO_SMALL, eval_every=0)
+    match = r"environment \d .* in step 1.*agent 'right': .*at least one action"
+    with pytest.raises(EnvError, match=match):
+        task.run(workers=1)
 
 
 # -- reading masks --------------------------------------------------------------------

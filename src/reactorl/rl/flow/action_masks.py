@@ -15,7 +15,7 @@ import numpy as np
 from gymnasium import spaces
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from reactorl.rl.checkpoint.registry import Data
     from reactorl.rl.flow.algorithm import Array
@@ -185,3 +185,15 @@ class ActionMasks:
     def load(self, saved: Data) -> None:
         """Restore saved masks."""
         self.rows = saved
+
+
+def stacked_masks(masks: Sequence[Array | None]) -> Array | None:
+    """Return masks as rows; one that is missing allows all actions.
+
+    None if all are missing.
+    """
+    given = next((mask for mask in masks if mask is not None), None)
+    if given is None:
+        return None
+    every = np.ones_like(given)
+    return np.stack([every if mask is None else mask for mask in masks])
