@@ -14,7 +14,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from reactorl import ReactionError, Reactor
+from reactorl import Reactor
 from reactorl.rl import DQN, PPO, FlowError, Replay, Rollout, Trajectory
 from reactorl.rl.flow import flow as module
 from tests.rl.contract.tasks import DQN_TASK, PPO_TASK
@@ -259,7 +259,7 @@ def test_rewards_that_are_not_finite_stop_the_training() -> None:
     task = replace(DQN_TASK, env=lambda: BadReward(gym.make("CartPole-v1")))
 
     match = "reward must be a finite number, got nan of environment 0 in step 1 of iter"
-    with pytest.raises(ReactionError, match=match):
+    with pytest.raises(FlowError, match=match):
         task.run()
 
 
