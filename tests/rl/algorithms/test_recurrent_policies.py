@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import gymnasium as gym
+import jax
 import numpy as np
 import pytest
 
@@ -50,9 +51,8 @@ def test_learner_with_another_memory_finds_other_log_probabilities() -> None:
     """The check above fails if the memory is not carried, or not set to zero."""
     algorithm = PPO(num_envs=2, num_steps=4, num_minibatches=1, recurrent="gru")
     spaces = Spaces(gym.spaces.Box(-9, 9, (3,)), gym.spaces.Discrete(2))
-    state = algorithm.init(spaces, seed=1)
-    params = {**state.params, "actor": [{"w": np.ones((128, 2), np.float32), "b": 0}]}
-    params["actor"][0]["w"][:, 1] *= -1
+    params = jax.tree.map(np.array, algorithm.init(spaces, seed=1).params)
+    params["actor"][0]["w"][:] = [1, -1]  # outputs as large as the memory
     networks = algorithm.networks((3,))
     rows = np.random.Generator(np.random.PCG64(1)).standard_normal((4, 2, 3))
     rows = rows.astype(np.float32)
