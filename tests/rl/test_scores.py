@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Returns that trainings with presets reach: stated seeds, 100 greedy episodes."""
+"""Returns that trainings with presets reach: stated seeds, 100 greedy episodes.
+
+Those of SAC and TD3 are in ``algorithms/test_off_policy_scores.py``.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,10 @@ SCORES = [
     # algorithm, environment, preset, most steps, seed, least mean return, package
     ("ppo", "FrozenLake-v1", "ppo/FrozenLake", 300_000, 1, 0.70, "gymnasium"),
     ("ppo", "LunarLander-v3", "ppo/LunarLander", 1_000_000, 1, 200.0, "Box2D"),
-    ("ppo", "Acrobot-v1", "ppo/Acrobot", 200_000, 1, -90.0, "gymnasium"),
+    ("ppo", "Taxi-v4", "ppo/Taxi", 1_000_000, 1, 7.0, "gymnasium"),
+    ("ppo", "Acrobot-v1", "ppo/Acrobot", 100_000, 1, -90.0, "gymnasium"),
     ("ppo", "Pendulum-v1", "ppo/Pendulum", 150_000, 1, -200.0, "gymnasium"),
+    ("dqn", "MinAtar/Breakout-v1", "dqn/minatar", 1_000_000, 1, 10.0, "minatar"),
 ]
 
 

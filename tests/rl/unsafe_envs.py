@@ -57,6 +57,16 @@ class Crashing(Plain):
         return super().step(action)
 
 
+class Counting(Plain):
+    """Counts its episodes in its infos, so that a used one differs from a new one."""
+
+    episodes = 0
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        self.episodes += 1
+        return super().reset(seed=seed)[0], {"episodes": self.episodes}
+
+
 class Raising(Plain):
     """Fails in its third step, always."""
 

@@ -66,7 +66,9 @@ def test_double_dqn_chooses_with_the_network_and_values_with_the_target() -> Non
         "importance": np.array([1.0], np.float32),
     }
     for double, due in ((True, 1.0), (False, 3.0)):
-        _, (_, _, errors) = DQN(double=double, gamma=1.0).loss(layers, target, batch)
+        _, (_, _, errors) = DQN(double=double, gamma=1.0).loss(
+            layers, target, batch, {}
+        )
         assert float(errors[0]) == 1.0 - due
 
 
@@ -81,7 +83,7 @@ def test_huber_loss_is_linear_in_large_errors() -> None:
         "importance": np.array([1.0], np.float32),
     }
     for huber, due in ((False, 3**2 / 2), (True, 3 - 1 / 2)):
-        loss, _ = DQN(huber=huber).loss(layers, layers, batch)
+        loss, _ = DQN(huber=huber).loss(layers, layers, batch, {})
         assert float(loss) == due
 
 
@@ -122,7 +124,7 @@ def test_importance_weights_scale_the_loss_of_each_transition() -> None:
         "importance": np.array([1.0, 0.25], np.float32),
     }
 
-    loss, _ = DQN().loss(layers, layers, batch)
+    loss, _ = DQN().loss(layers, layers, batch, {})
 
     # Squared losses of 2^2 / 2 and 4^2 / 2, the second weighted by a quarter.
     assert float(loss) == (2.0 + 8.0 / 4) / 2
@@ -144,7 +146,8 @@ def test_epsilon_zero_acts_greedily() -> None:
     random = np.random.Generator(np.random.PCG64(1))
 
     inputs = ActInput(np.zeros((5, 1), np.float32))
-    actions = algorithm.act(layers, inputs, random, 0.5).actions
+    weights = {"network": layers, "one_hot": {}}
+    actions = algorithm.act(weights, inputs, random, 0.5).actions
 
     assert epsilon(algorithm, 0.5) == 0.0
     assert actions.tolist() == [1] * 5
@@ -212,7 +215,8 @@ def test_dueling_q_values_equal_hand_computed_numbers() -> None:
     for xp in (np, jnp):
         values = algorithm._q_values(params, inputs.observations, xp)
         np.testing.assert_allclose(values, expected, rtol=1e-6)
-    assert algorithm.act_greedy(params, inputs).actions.tolist() == [2, 2]
+    weights = {"network": params, "one_hot": {}}
+    assert algorithm.act_greedy(weights, inputs).actions.tolist() == [2, 2]
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,9 @@ def _never(*_: object) -> Verdict:
     [
         _recipe("CartPole-v1"),
         _recipe("FrozenLake-v1", is_slippery=False),
-        Recipe(find_spec("CartPole-v1"), {}, (TimeLimit,)),
+        Recipe(
+            find_spec("CartPole-v1"), {}, (partial(TimeLimit, max_episode_steps=7),)
+        ),
         lambda: gym.make("Pendulum-v1"),
         lambda: TimeLimit(gym.make("CartPole-v1"), 7),
     ],
@@ -110,7 +112,7 @@ def test_representatives_have_one_of_each_kind() -> None:
 # -- the probe -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["Plain", "Raising", "Timing"])
+@pytest.mark.parametrize("kind", ["Plain", "Counting", "Raising", "Timing"])
 def test_probe_finds_environments_safe(kind: str) -> None:
     assert run_probe([getattr(unsafe_envs, kind)] * 2).kind == "safe"
 

@@ -58,7 +58,7 @@ def test_two_learners_equal_a_loop_that_averages_gradients() -> None:
     params = target = algorithm.init(TWO.spaces, TWO.seed).params
     adam = optax.adam(algorithm.learning_rate)
     memory = adam.init(params)
-    gradient = jax.jit(jax.grad(lambda p, t, b: algorithm.loss(p, t, b)[0]))
+    gradient = jax.jit(jax.grad(lambda p, t, b: algorithm.loss(p, t, b, {})[0]))
 
     @jax.jit
     def step(mean: Any, memory: Any, params: Any) -> Any:

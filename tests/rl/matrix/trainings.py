@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gymnasium import spaces
 
-from reactorl.rl import DQN, IPPO, PPO, Callback, Trainer
+from reactorl.rl import DQN, IPPO, PPO, SAC, TD3, Callback, Trainer
 from tests.rl.matrix.environments import make, register
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ ITERATIONS: Final = 5
 CHECKPOINT: Final = 3
 """After which iteration there is a checkpoint; the kill is one iteration later."""
 SIZE: Final[dict[str, Any]] = {"num_envs": 4, "num_steps": 8, "hidden": (8,)}
+REPLAY: Final = {"buffer_size": 200, "batch_size": 8, "learning_starts": 32}
 STEPS: Final = ITERATIONS * 4 * 8
 
 
@@ -46,13 +47,13 @@ ALGORITHMS: Final[dict[str, Any]] = {
     "ppo": PPO(**SIZE, total_timesteps=STEPS, num_minibatches=2, update_epochs=2),
     "dqn": DQN(
         **SIZE,
+        **REPLAY,
         total_timesteps=STEPS,
-        buffer_size=200,
-        batch_size=8,
-        learning_starts=32,
         train_frequency=8,
         target_network_frequency=32,
     ),
+    "sac": SAC(**SIZE, **REPLAY, total_timesteps=STEPS),
+    "td3": TD3(**SIZE, **REPLAY, total_timesteps=STEPS),
     "ippo": IPPO(**SIZE, total_timesteps=STEPS, num_minibatches=2, update_epochs=2),
 }
 
@@ -63,7 +64,7 @@ def algorithms_for(env_id: str) -> list[str]:
     env.close()
     if isinstance(env.action_space, spaces.Discrete):
         return ["ppo", "dqn"]
-    return ["ppo"]
+    return ["ppo", "sac", "td3"]
 
 
 def directory_of(parent: Path, name: str) -> Path:

@@ -248,7 +248,9 @@ def test_closing_twice_is_closing_once(placement: Any) -> None:
         partial(envs.set_attr, "mark", 1),
     ]
     for use in uses:
-        with pytest.raises(gym.error.ClosedEnvironmentError, match="closed"):
+        with pytest.raises(
+            gym.error.ClosedEnvironmentError, match="after a call to `close"
+        ):
             use()
 
 

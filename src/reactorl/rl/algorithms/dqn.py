@@ -18,10 +18,16 @@ from gymnasium import spaces
 from reactorl.rl._public import public
 from reactorl.rl.algorithms import pytree
 from reactorl.rl.algorithms._jax import jax, jnp, optax
-from reactorl.rl.algorithms.epsilon_greedy import check_epsilon, epsilon
+from reactorl.rl.algorithms.epsilon_greedy import (
+    best_actions,
+    check_epsilon,
+    epsilon,
+    nth_allowed,
+)
 from reactorl.rl.algorithms.networks.mlp import apply_mlp, make_mlp
-from reactorl.rl.flow.algorithm import ActOutput, Algorithm, FlowError, require
-from reactorl.rl.flow.encoding import Encoder
+from reactorl.rl.flow.action_encoding import check_actions
+from reactorl.rl.flow.algorithm import ActOutput, Algorithm, require
+from reactorl.rl.flow.encoding import Encoder, network_input
 from reactorl.rl.flow.replay import ReplayConfig
 
 if TYPE_CHECKING:
@@ -47,6 +53,8 @@ class DQNState(NamedTuple):
     target: Any
     optimiser: Any
     updates: Any
+    one_hot: Any
+    """Constants of the observation space; see ``network_input``."""
 
 
 @public
@@ -131,21 +139,21 @@ class DQN(Algorithm):
 
     def check_spaces(self, spaces_: Spaces) -> None:
         """Check that actions are discrete."""
-        if not isinstance(spaces_.action, spaces.Discrete):
-            msg = f"action space must be Discrete for DQN, got {spaces_.action}"
-            raise FlowError(msg, "Use PPO for continuous actions.")
-        Encoder(spaces_.observation)
+        check_actions(self.name, spaces_.action, [spaces.Discrete])
+        Encoder(spaces_.observation).check_network(self.name)
 
     # -- network ----------------------------------------------------------------------
 
     def init(self, spaces_: Spaces, seed: int) -> DQNState:
         """Return the state with a new network."""
         assert isinstance(spaces_.action, spaces.Discrete)
-        inputs = int(np.prod(Encoder(spaces_.observation).shape))
+        encoder = Encoder(spaces_.observation)
+        inputs = int(np.prod(encoder.input_shape))
         random = np.random.Generator(np.random.PCG64(seed))  # noqa: TID251
         params = self._network(random, inputs, int(spaces_.action.n))
-        params = jax.tree.map(jnp.asarray, params)
-        return DQNState(params, params, self._optimiser.init(params), jnp.int32(0))
+        params, one_hot = jax.tree.map(jnp.asarray, (params, encoder.one_hot))
+        optimiser = self._optimiser.init(params)
+        return DQNState(params, params, optimiser, jnp.int32(0), one_hot)
 
     def _network(self, random: Random, inputs: int, actions: int) -> Any:  # noqa: ANN401
         """Return a new network: layers, or for a dueling one its trunk and streams."""
@@ -160,9 +168,9 @@ class DQN(Algorithm):
             "advantage": make_mlp(random, (*streams, actions), last_scale=0.1),
         }
 
-    def _q_values(self, params: Any, observations: Any, xp: ModuleType) -> Any:  # noqa: ANN401
-        """Return the value of each action."""
-        inputs = _rows(observations, xp)
+    def _q_values(self, params: Any, inputs: Any, xp: ModuleType) -> Any:  # noqa: ANN401
+        """Return the value of each action, for each row of ``network_input``."""
+        inputs = inputs.reshape(len(inputs), -1)
         if not self.dueling:
             return apply_mlp(params, inputs, xp)
         if params["trunk"]:
@@ -174,7 +182,7 @@ class DQN(Algorithm):
 
     def weights(self, state: DQNState) -> Weights:
         """Return the network, without the target network."""
-        return pytree.frozen(state.params)
+        return pytree.frozen({"network": state.params, "one_hot": state.one_hot})
 
     # -- acting -----------------------------------------------------------------------
 
@@ -183,21 +191,31 @@ class DQN(Algorithm):
     ) -> ActOutput:
         """Return the greedy action, or with probability epsilon a uniform one."""
         threshold = epsilon(self, progress)
-        values = self._q_values(weights, inputs.observations, np)
-        actions = values.argmax(axis=1)
+        actions, mask = self.act_greedy(weights, inputs).actions, inputs.action_mask
         drawn = random.random(len(actions))
         # Below epsilon the number is uniform in [0, epsilon): it selects the action.
         explores = drawn < threshold
         if explores.any():
-            count = values.shape[1]
+            count = self._num_actions(weights)
+            if mask is not None:
+                count = mask[explores].sum(axis=1)
             uniform = (drawn[explores] * (count / threshold)).astype(actions.dtype)
-            actions[explores] = np.minimum(uniform, count - 1)
+            uniform = np.minimum(uniform, count - 1)
+            if mask is not None:
+                uniform = nth_allowed(mask[explores], uniform)
+            actions[explores] = uniform
         return ActOutput(actions)
 
+    def _num_actions(self, weights: Weights) -> Any:  # noqa: ANN401
+        network = weights["network"]
+        last = network["advantage"] if self.dueling else network
+        return len(last[-1]["b"])
+
     def act_greedy(self, weights: Weights, inputs: ActInput) -> ActOutput:
-        """Return the action with the largest Q-value."""
-        values = self._q_values(weights, inputs.observations, np)
-        return ActOutput(values.argmax(axis=1))
+        """Return the allowed action with the largest Q-value."""
+        rows = network_input(weights["one_hot"], inputs.observations, np)
+        values = self._q_values(weights["network"], rows, np)
+        return ActOutput(best_actions(values, inputs.action_mask))
 
     # -- learning ---------------------------------------------------------------------
 
@@ -231,7 +249,7 @@ class DQN(Algorithm):
 
     def _update(self, state: DQNState, batch: Any) -> tuple[DQNState, Any]:  # noqa: ANN401
         grad = jax.grad(self.loss, has_aux=True)
-        gradients, found = grad(state.params, state.target, batch)
+        gradients, found = grad(state.params, state.target, batch, state.one_hot)
         return self._apply(state, gradients), found
 
     def _apply(self, state: DQNState, gradients: Any) -> DQNState:  # noqa: ANN401
@@ -244,20 +262,31 @@ class DQN(Algorithm):
         target = jax.tree.map(
             lambda new, old: jnp.where(renew, new, old), params, state.target
         )
-        return DQNState(params, target, optimiser, updates)
+        return DQNState(params, target, optimiser, updates, state.one_hot)
 
-    def loss(self, params: Any, target: Any, batch: Any) -> tuple[Any, Any]:  # noqa: ANN401
+    def loss(
+        self,
+        params: Any,  # noqa: ANN401
+        target: Any,  # noqa: ANN401
+        batch: Any,  # noqa: ANN401
+        one_hot: Batch,
+    ) -> tuple[Any, Any]:
         """Return the loss of a batch, and as auxiliary values loss, Q and TD errors."""
-        next_observations = batch["next_observations"]
-        next_values = self._q_values(target, next_observations, jnp)
+        rows, next_rows = (
+            network_input(one_hot, batch[name], jnp)
+            for name in ("observations", "next_observations")
+        )
+        next_values = self._q_values(target, next_rows, jnp)
         chooser = next_values
         if self.double:
-            chooser = self._q_values(params, next_observations, jnp)
+            chooser = self._q_values(params, next_rows, jnp)
+        if "next_action_masks" in batch:
+            chooser = jnp.where(batch["next_action_masks"], chooser, -jnp.inf)
         best = jnp.argmax(chooser, axis=1)
         next_value = jnp.take_along_axis(next_values, best[:, None], axis=1)[:, 0]
         discount = batch.get("discounts", self.gamma)
         targets = batch["rewards"] + discount * batch["non_terminal"] * next_value
-        values = self._q_values(params, batch["observations"], jnp)
+        values = self._q_values(params, rows, jnp)
         q_values = jnp.take_along_axis(values, batch["actions"][:, None], axis=1)[:, 0]
         td_errors = q_values - jax.lax.stop_gradient(targets)
         measure = optax.losses.huber_loss if self.huber else optax.losses.l2_loss
@@ -269,7 +298,7 @@ class DQN(Algorithm):
     def gradients(self, state: DQNState, batch: Batch) -> tuple[Any, Metrics, Array]:
         """Return the gradients of one batch, metrics, and TD errors."""
         found, (loss, values, td_errors) = self._gradients(
-            state.params, state.target, _columns(batch)
+            state.params, state.target, _columns(batch), state.one_hot
         )
         metrics = {
             "losses/td_loss": float(loss),
@@ -315,13 +344,6 @@ def _columns(batch: Batch) -> dict[str, Array]:
     }
     if "discounts" in batch:  # of n-step returns
         columns["discounts"] = batch["discounts"].astype(np.float32)
+    if "next_action_masks" in batch:
+        columns["next_action_masks"] = batch["next_action_masks"]
     return columns
-
-
-def _rows(observations: Any, xp: Any) -> Any:  # noqa: ANN401
-    """Return observations as rows of floats."""
-    if observations.ndim != 2:
-        observations = observations.reshape(len(observations), -1)
-    if observations.dtype == xp.float32:
-        return observations
-    return observations.astype(xp.float32)

@@ -21,7 +21,7 @@ from reactorl.rl.algorithms.bounded_actions import (
 )
 from reactorl.rl.algorithms.networks.mlp import apply_mlp, make_mlp
 from reactorl.rl.flow.algorithm import ActOutput, Algorithm, require
-from reactorl.rl.flow.encoding import Encoder
+from reactorl.rl.flow.encoding import Encoder, network_input
 from reactorl.rl.flow.replay import ReplayConfig
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class OffPolicyActorCritic(Algorithm):
     def check_spaces(self, spaces_: Spaces) -> None:
         """Check that actions are floats between finite bounds."""
         check_bounded(self.name, spaces_)
-        Encoder(spaces_.observation)
+        Encoder(spaces_.observation).check_network(self.name)
 
     @property
     def updates_per_iteration(self) -> int:
@@ -121,16 +121,18 @@ class OffPolicyActorCritic(Algorithm):
 
     def _networks(
         self, spaces_: Spaces, random: Random, outputs_per_action: int
-    ) -> tuple[Any, list[Any], dict[str, Array]]:
-        """Return a new actor, two critics, and the bounds of actions."""
+    ) -> tuple[Any, list[Any], dict[str, Any]]:
+        """Return a new actor, two critics, and the constants of both spaces."""
         assert isinstance(spaces_.action, spaces.Box)
-        inputs = int(np.prod(Encoder(spaces_.observation).shape))
+        encoder = Encoder(spaces_.observation)
+        inputs = int(np.prod(encoder.input_shape))
         actions = int(np.prod(spaces_.action.shape))
         sizes = (inputs, *self.hidden, outputs_per_action * actions)
         actor = make_mlp(random, sizes, last_scale=0.01)
         sizes = (inputs + actions, *self.hidden, 1)
         critics = [make_mlp(random, sizes, last_scale=1.0) for _ in range(2)]
-        return actor, critics, bounds(spaces_.action)
+        limits = {**bounds(spaces_.action), "one_hot": encoder.one_hot}
+        return actor, critics, limits
 
     def weights(self, state: State) -> Weights:
         """Return the actor and the bounds of actions."""
@@ -157,7 +159,8 @@ class OffPolicyActorCritic(Algorithm):
             memory = {"noise": noise, "has_noise": np.ones_like(kept)}
         choices = noise
         if not uniform:
-            choices = self._explore(weights["actor"], rows(observations, np), noise)
+            read = rows(limits, observations, np)
+            choices = self._explore(weights["actor"], read, noise)
         return ActOutput(to_actions(choices, limits), memory=memory)
 
     def initial_memory(self, spaces: Spaces, count: int) -> Batch | None:
@@ -173,8 +176,9 @@ class OffPolicyActorCritic(Algorithm):
 
     def act_greedy(self, weights: Weights, inputs: ActInput) -> ActOutput:
         """Return the actor's actions without exploration."""
-        choices = self._greedy(weights["actor"], rows(inputs.observations, np))
-        actions = to_actions(choices, weights["limits"])
+        limits = weights["limits"]
+        read = rows(limits, inputs.observations, np)
+        actions = to_actions(self._greedy(weights["actor"], read), limits)
         return ActOutput(actions, memory=inputs.memory)
 
     def _steps_at(self, progress: float) -> int:
@@ -236,7 +240,7 @@ class OffPolicyActorCritic(Algorithm):
             batch: The transitions.
             next_values: Values of the next observations.
         """
-        inputs = rows(batch["observations"], jnp)
+        inputs = rows(limits, batch["observations"], jnp)
         choices = to_choices(batch["actions"], limits)
         targets = batch["rewards"] + batch["discounts"] * next_values
 
@@ -270,13 +274,10 @@ def q_values(critics: Any, inputs: Any, choices: Any) -> list[Any]:  # noqa: ANN
     return [apply_mlp(critic, together, jnp)[:, 0] for critic in critics]
 
 
-def rows(observations: Any, xp: Any) -> Any:  # noqa: ANN401
-    """Return observations as rows of floats."""
-    if observations.ndim != 2:
-        observations = observations.reshape(len(observations), -1)
-    if observations.dtype == xp.float32:
-        return observations
-    return observations.astype(xp.float32)
+def rows(limits: Any, observations: Any, xp: Any) -> Any:  # noqa: ANN401
+    """Return observations as rows of floats, with indices as one-hot vectors."""
+    found = network_input(limits["one_hot"], observations, xp)
+    return found.reshape(len(found), -1)
 
 
 def key_of(state: State) -> Any:  # noqa: ANN401

@@ -9,6 +9,7 @@ environment, and changes one entry at a time.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import repeat
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -16,13 +17,18 @@ import numpy as np
 from gymnasium import spaces
 
 from reactorl.rl._public import public
-from reactorl.rl.algorithms.epsilon_greedy import check_epsilon, epsilon
+from reactorl.rl.algorithms.epsilon_greedy import (
+    best_actions,
+    check_epsilon,
+    epsilon,
+    random_actions,
+)
 from reactorl.rl.flow.action_encoding import check_actions
 from reactorl.rl.flow.algorithm import ActOutput, Algorithm, FlowError
 from reactorl.rl.flow.encoding import Encoder
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from reactorl.rl.checkpoint.registry import Data
     from reactorl.rl.flow.algorithm import (
@@ -118,7 +124,9 @@ class QLearning(Algorithm):
     ) -> ActOutput:
         """Return the greedy action, or with probability epsilon a uniform one."""
         greedy = self.act_greedy(weights, inputs).actions
-        uniform = random.integers(weights.shape[-1], size=len(greedy))
+        uniform = random_actions(
+            random, weights.shape[-1], len(greedy), inputs.action_mask
+        )
         explores = random.random(len(greedy)) < epsilon(self, progress)
         return ActOutput(np.where(explores, uniform, greedy))
 
@@ -126,7 +134,7 @@ class QLearning(Algorithm):
         """Return the action with the largest Q-value; of equal ones the first."""
         flat = weights.reshape(-1, weights.shape[-1])
         values = flat[_indices(inputs.observations, weights)]
-        return ActOutput(np.argmax(values, axis=1))
+        return ActOutput(best_actions(values, inputs.action_mask))
 
     # -- learning ---------------------------------------------------------------------
 
@@ -167,16 +175,26 @@ class QLearning(Algorithm):
         q = flat[rows].tolist()
         updates = flat_visits[rows].tolist()
         alpha, decay, gamma = self.learning_rate, self.learning_rate_decay, self.gamma
-        for here, there, action, reward, terminated in zip(
+        masks = batch.get("next_action_masks")
+        allowed: Iterable[list[int] | None] = repeat(None, count)
+        if masks is not None:
+            allowed = [np.flatnonzero(row).tolist() for row in masks.reshape(count, -1)]
+        for here, there, action, reward, terminated, next_actions in zip(
             inverse[:count].tolist(),
             inverse[count:].tolist(),
             batch["actions"].reshape(-1).tolist(),
             batch["rewards"].reshape(-1).tolist(),
             batch["terminations"].reshape(-1).tolist(),
+            allowed,
             strict=True,
         ):
             # Bootstrap through truncation, not through termination.
-            target = reward if terminated else reward + gamma * max(q[there])
+            target = reward
+            if not terminated:
+                following = q[there]
+                if next_actions is not None:
+                    following = [following[each] for each in next_actions]
+                target += gamma * max(following)
             value = q[here][action]
             td_error = target - value
             rate = alpha / (1.0 + decay * updates[here][action])

@@ -128,7 +128,7 @@ class SAC(OffPolicyActorCritic):
 
     def _update(self, state: SACState, batch: Any) -> tuple[SACState, Any]:  # noqa: ANN401
         key, next_key = jax.random.split(key_of(state))
-        next_rows = rows(batch["next_observations"], jnp)
+        next_rows = rows(state.limits, batch["next_observations"], jnp)
         choices, log_probs = sample(state.actor, next_rows, next_key)
         values = q_values(state.target_critics, next_rows, choices)
         next_values = jnp.minimum(*values) - self._alpha(state) * log_probs
@@ -140,7 +140,9 @@ class SAC(OffPolicyActorCritic):
         state = state._replace(critics=critics, critic_optimiser=optimiser)
 
         def improve(state: SACState) -> tuple[SACState, Any]:
-            return self._improve(state, rows(batch["observations"], jnp), key)
+            return self._improve(
+                state, rows(state.limits, batch["observations"], jnp), key
+            )
 
         def keep(state: SACState) -> tuple[SACState, Any]:
             zero = jnp.float32(0.0)

@@ -109,7 +109,7 @@ class TD3(OffPolicyActorCritic):
         return optax.adam(self.learning_rate)
 
     def _update(self, state: TD3State, batch: Any) -> tuple[TD3State, Any]:  # noqa: ANN401
-        next_rows = rows(batch["next_observations"], jnp)
+        next_rows = rows(state.limits, batch["next_observations"], jnp)
         choices = jnp.tanh(apply_mlp(state.target_actor, next_rows, jnp))
         noise = self.policy_noise * jax.random.normal(key_of(state), choices.shape)
         noise = jnp.clip(noise, -self.noise_clip, self.noise_clip)
@@ -126,7 +126,7 @@ class TD3(OffPolicyActorCritic):
         )
 
         def improve(state: TD3State) -> tuple[TD3State, Any]:
-            return self._improve(state, rows(batch["observations"], jnp))
+            return self._improve(state, rows(state.limits, batch["observations"], jnp))
 
         def keep(state: TD3State) -> tuple[TD3State, Any]:
             return state, jnp.float32(0.0)

@@ -8,9 +8,11 @@ Episode returns are those of the environment.
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Mapping, Sequence  # noqa: TC003 - of flags
 from dataclasses import dataclass, field
 from functools import partial
+from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 from gymnasium.wrappers import TimeLimit
@@ -83,7 +85,8 @@ class PreprocessingOptions(EnvOptions):
     games with preprocessing, else 1."""
     preprocessing: bool = True
     """Standard preprocessing of Atari ids: up to 30 no-op frames after a reset, frame
-    skip 4, maximum of two frames, 84x84 grayscale, frame stack 4, clipped rewards."""
+    skip 4, maximum of two frames, 84x84 grayscale, frame stack 4, clipped rewards. Of
+    MiniGrid ids, unless there are wrappers: grid cells as categories."""
     life_loss: bool = False
     """Treat the loss of a life as a termination in training, for environments whose
     infos have lives, such as Atari games. Evaluation and reported returns are those of
@@ -143,6 +146,14 @@ def task_env(env: str | Maker, options: PreprocessingOptions) -> TaskEnv:
         kwargs["max_episode_steps"] = limit  # replaces the limit of the id
     elif limit is not None:
         inner.append(partial(TimeLimit, max_episode_steps=limit))
+    if (
+        spec is not None
+        and options.preprocessing
+        and not outer  # these get the observations of MiniGrid
+        and is_minigrid(spec)
+    ):
+        inner.append(_minigrid_observation)
+        words.append("grid cells as categories")
     if limit is not None:
         max_steps = limit
         words.append(f"time limit {limit:,}")
@@ -183,6 +194,17 @@ def is_atari(spec: EnvSpec, kwargs: Mapping[str, Any]) -> bool:
     return "ram" not in {**spec.kwargs, **kwargs}.get("obs_type", "rgb")
 
 
+def is_minigrid(spec: EnvSpec) -> bool:
+    """Return whether an environment is one of MiniGrid's."""
+    return isinstance(spec.entry_point, str) and spec.entry_point.startswith("minigrid")
+
+
+def _minigrid_observation(env: Any) -> Any:  # noqa: ANN401
+    from reactorl.rl.wrappers.minigrid import MiniGridObservation
+
+    return MiniGridObservation(env)
+
+
 def _use_atari(
     spec: EnvSpec,
     kwargs: dict[str, Any],
@@ -218,8 +240,25 @@ def _spec(env_id: str) -> EnvSpec:
 
 def unmade(env_id: str, error: Exception) -> FlowError:
     """Return the error for an environment that cannot be made."""
-    reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+    reason = " ".join(str(error).split()).rstrip(".")
+    if not reason:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        reason = f"{type(error).__name__} in {place.filename}, line {place.lineno}"
     return FlowError(f"environment {env_id!r} could not be made: {reason}")
+
+
+def check_reward(env: Any, env_id: str, options: EnvOptions) -> None:  # noqa: ANN401
+    """Refuse an environment of MO-Gymnasium, whose rewards are vectors.
+
+    Raises:
+        FlowError: It has several objectives, and no wrapper is given.
+    """
+    space = getattr(getattr(env, "unwrapped", None), "reward_space", None)
+    shape = getattr(space, "shape", None) or ()
+    if prod(shape) > 1 and not options.wrappers:
+        msg = f"reward of {env_id!r} must be a number, got a vector of {prod(shape)}"
+        remedy = "Add a wrapper such as mo_gymnasium.wrappers:LinearReward."
+        raise FlowError(msg, remedy)
 
 
 def _wrapper(given: Any) -> Callable[[Any], Any]:  # noqa: ANN401

@@ -26,6 +26,7 @@ from reactorl.rl.multi_agent.envs import (
 )
 from reactorl.rl.multi_agent.factory import ParallelRecipe
 from reactorl.rl.multi_agent.inference import PERIOD
+from reactorl.rl.multi_agent.masks import without_mask
 from reactorl.rl.multi_agent.time_limit import ParallelTimeLimit
 
 if TYPE_CHECKING:
@@ -93,7 +94,8 @@ class MultiAgentFlow(Task):
     @cached_property
     def agent_spaces(self) -> dict[Any, Spaces]:
         """The agents and their spaces; makes one environment and closes it."""
-        found = cast_of(self.maker)
+        cast = cast_of(self.maker)
+        found = {agent: without_mask(spaces) for agent, spaces in cast.items()}
         for agent, spaces in found.items():
             try:
                 self.algorithm.check_spaces(spaces)

@@ -39,6 +39,7 @@ from reactorl.rl.checkpoint.registry import (
     set_random_state,
 )
 from reactorl.rl.flow.action_encoding import ActionDecoder
+from reactorl.rl.flow.action_masks import stacked_masks
 from reactorl.rl.flow.algorithm import ActInput
 from reactorl.rl.flow.evaluation import Evaluated, EvaluationPlan
 from reactorl.rl.flow.policy_memory import PolicyMemory, memory_columns
@@ -49,10 +50,12 @@ from reactorl.rl.multi_agent.envs import (
 )
 from reactorl.rl.multi_agent.evaluation import AgentsEvaluation
 from reactorl.rl.multi_agent.inference import PERIOD, Turns
+from reactorl.rl.multi_agent.masks import MaskedObservation
 
 if TYPE_CHECKING:
     from reactorl.rl.checkpoint.registry import Data
     from reactorl.rl.flow.algorithm import (
+        Array,
         Batch,
         State,
         Weights,
@@ -130,12 +133,12 @@ class LearningAgent(Reactor):
         """Choose actions, for all environments at once."""
         algorithm = self.plan.task.algorithm
         present = [(index, port.value) for index, port in self.observations.present()]
-        rows = np.stack([row for _, row in present])
+        rows, mask = _rows_and_masks([seen for _, seen in present])
         turn = self.elapsed // PERIOD - 1
         iteration = turn // algorithm.num_steps
         progress = min(1.0, iteration / algorithm.iterations)
         indices = [index for index, _ in present]
-        inputs = ActInput(rows, None, self.memory.of(indices))
+        inputs = ActInput(rows, mask, self.memory.of(indices))
         output = algorithm.act(self.current, inputs, self.np_random, progress)
         self.memory.put(output.memory, indices)
         extras = {
@@ -143,6 +146,8 @@ class LearningAgent(Reactor):
             **output.extras,
             **memory_columns(inputs.memory),
         }
+        if mask is not None:
+            extras["action_masks"] = mask
         actions = self.decoder.batch(output.actions)
         for row, index in enumerate(indices):
             self.extras[index] = {name: value[row] for name, value in extras.items()}
@@ -199,8 +204,32 @@ def _transition(played: Played, agent: Any) -> dict[str, Any]:  # noqa: ANN401
     }
 
 
+def _rows_and_masks(seen: list[Any]) -> tuple[Array, Array | None]:
+    """Return observations and masks as rows; None: there are no masks."""
+    masked = [isinstance(each, MaskedObservation) for each in seen]
+    if not any(masked):
+        return np.stack(seen), None
+    rows = [
+        s.row if is_masked else s for s, is_masked in zip(seen, masked, strict=True)
+    ]
+    masks = [
+        s.mask if is_masked else None for s, is_masked in zip(seen, masked, strict=True)
+    ]
+    return np.stack(rows), stacked_masks(masks)
+
+
+def _complete_masks(transitions: list[list[dict[str, Any]]]) -> None:
+    """Give all transitions a mask if one of them has one."""
+    every = [step for mine in transitions for step in mine]
+    masks = stacked_masks([step.get("action_masks") for step in every])
+    if masks is not None:
+        for step, mask in zip(every, masks, strict=True):
+            step["action_masks"] = mask
+
+
 def stack(transitions: list[list[dict[str, Any]]]) -> Batch:
     """Return transitions, by environment, as arrays ``[step, environment, ...]``."""
+    _complete_masks(transitions)
     return {
         name: np.stack(
             [np.stack([step[name] for step in mine]) for mine in transitions], 1
@@ -228,7 +257,9 @@ class MultiAgentLoop(Reactor):
             for agent in task.agent_spaces
         ]
         clock = self.add("clock", Turns, period=PERIOD, first=self.first)
-        env_plan = WorldPlan(task.shards, task.agent_spaces, task.seed, registry)
+        env_plan = WorldPlan(
+            task.shards, task.agent_spaces, task.seed, registry, masks=True
+        )
         env = self.add_bank(ENV, World(plan=env_plan), width=task.algorithm.num_envs)
         agent = self.add_bank(
             AGENT,

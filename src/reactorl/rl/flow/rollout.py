@@ -102,6 +102,8 @@ class Rollout(Reactor):
             steps.put("actions", output.actions)
             for name, value in output.extras.items():
                 steps.put(name, value)
+            if inputs.action_mask is not None:
+                steps.put("action_masks", inputs.action_mask)
             if inputs.memory is not None:
                 for name, value in memory_columns(inputs.memory).items():
                     steps.put(name, value)
@@ -113,8 +115,13 @@ class Rollout(Reactor):
                 terminations[envs.lives_lost] = True
             steps.put("truncations", arrays.truncations)
             reached = steps.put("next_observations", envs.observations())
-            for who, last, episode in ended:
+            next_masks = envs.action_masks
+            if next_masks is not None:
+                next_masks = steps.put("next_action_masks", next_masks)
+            for who, last, episode, last_mask in ended:
                 reached[who] = last  # the next episode has begun already
+                if next_masks is not None:
+                    next_masks[who] = last_mask
                 episodes.append(episode)
             steps.next()
         last_observations = envs.observations().copy()

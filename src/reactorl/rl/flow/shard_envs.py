@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
-from reactorl.rl.envs.commands import Description, Load, Only, Reset, Save, Step
+from reactorl.rl.envs.commands import Describe, Description, Only, Reset, Step
 from reactorl.rl.envs.errors import EnvError
 from reactorl.rl.envs.shard import execute
+from reactorl.rl.envs.snapshot_policy import load
 from reactorl.rl.flow.action_encoding import ActionDecoder
+from reactorl.rl.flow.action_masks import ActionMasks, MaskError
 from reactorl.rl.flow.algorithm import ActInput
 from reactorl.rl.flow.encoding import Encoder
 from reactorl.rl.flow.policy_memory import PolicyMemory
@@ -65,11 +67,14 @@ class ShardEnvs:
         autoreset: AutoresetMode,
     ) -> None:
         self.count = count
+        self._every = list(range(count))
         self._shard = factory.make(count, autoreset)
+        self._snapshots = factory.snapshots
         self._spaces = spaces
         self._encoder = Encoder(spaces.observation)
         self._decoder = ActionDecoder(spaces.action)
         self._memory = PolicyMemory(algorithm, spaces, count)
+        self._masks = ActionMasks(spaces.action, count)
         self._returns = np.zeros(count)
         self._lengths = np.zeros(count, dtype=np.int64)
 
@@ -91,10 +96,15 @@ class ShardEnvs:
         """
         every = range(self.count)
         mask = None if len(seeds) == self.count else [i in seeds for i in every]
-        self._execute(Reset([seeds.get(i) for i in every], None, mask))
+        replies = self._execute(Reset([seeds.get(i) for i in every], None, mask))
         for index in seeds:
             self._returns[index] = self._lengths[index] = 0
         self._memory.begin(list(seeds))
+        infos = {index: reply[0] for index, reply in replies.items()}
+        try:
+            self._masks.begin(infos, list(seeds))
+        except MaskError as error:
+            raise self._failure(error) from None
 
     def observations(self) -> Array:
         """Return the observations, one row each; valid until the next step."""
@@ -102,7 +112,18 @@ class ShardEnvs:
 
     def inputs(self) -> ActInput:
         """Return what the policy acts on next; valid until the next step."""
-        return ActInput(self.observations(), None, self._memory.rows)
+        return ActInput(self.observations(), self._masks.rows, self._memory.rows)
+
+    @property
+    def action_masks(self) -> Array | None:
+        """The current masks, one row each; None: the environments give none."""
+        return self._masks.rows
+
+    def _failure(self, error: MaskError, tag: str = "") -> EnvError:
+        """Return an invalid mask as a failure of its environment."""
+        name = self._execute(Describe())[error.index].name
+        step = int(self._lengths[error.index])
+        return EnvError(error.index, name, step, tag, str(error))
 
     def _episode(self, index: int) -> Episode:
         return Episode(float(self._returns[index]), int(self._lengths[index]))
@@ -110,25 +131,31 @@ class ShardEnvs:
     def save(self) -> Data:
         """Return the state of all sub-environments as plain data."""
         slots, every = self.arrays.observations, range(self.count)
-        states = self._execute(Save())
-        memory = self._memory.save()
+        states = self._snapshots.save(self._execute, every)
+        policy = {"memory": self._memory.save(), "masks": self._masks.save()}
         return {
-            **({} if memory is None else {"memory": memory}),
+            **{name: data for name, data in policy.items() if data is not None},
             "scores": self._returns.copy(),
             "lengths": self._lengths.copy(),
             "observations": [slots.row(index) for index in every],
-            "envs": [states[index].result() for index in every],
+            "envs": [states[index] for index in every],
         }
 
     def load(self, saved: Data) -> None:
-        """Restore a saved state; the sub-environments must have been reset before."""
+        """Restore a saved state; the sub-environments must have been reset before.
+
+        Those whose state cannot be restored begin a new episode.
+        """
         self._returns[:] = saved["scores"]
         self._lengths[:] = saved["lengths"]
         self._memory.load(saved.get("memory"))
+        self._masks.load(saved.get("masks"))
+        seeds = load(self._execute, dict(enumerate(saved["envs"])))
+        if seeds:
+            self.reset(seeds)
         for index, row in enumerate(saved["observations"]):
-            self.arrays.observations.writer(index)(row)
-        for answer in self._execute(Load(saved["envs"])).values():
-            answer.result()
+            if index not in seeds:
+                self.arrays.observations.writer(index)(row)
 
     def close(self) -> None:
         """Close the environments."""
@@ -145,6 +172,8 @@ class Ended(NamedTuple):
     last: Array
     """Its last observation."""
     episode: Episode
+    last_mask: Array | None = None
+    """The action mask of that observation; None: the environments give none."""
 
 
 class RolloutEnvs(ShardEnvs):
@@ -175,17 +204,31 @@ class RolloutEnvs(ShardEnvs):
         self._memory.put(output.memory)
         self._returns += self.arrays.rewards
         self._lengths += 1
+        try:
+            return self._ended(replies, tag)
+        except MaskError as error:
+            raise self._failure(error, tag) from None
+
+    def _ended(self, replies: Replies, tag: str) -> list[Ended]:
+        """Return the episodes that ended, and note what the infos of a step say."""
         ended = []
         self.lives_lost = []
+        infos = {}
         for index, reply in replies.items():
-            if LIFE_LOST in reply[0]:
+            info = reply[0]
+            if LIFE_LOST in info:
                 self.lives_lost.append(index)
-            if "final_obs" not in reply[0]:
+            if "final_obs" not in info:
+                infos[index] = info
                 continue
-            log_restart(reply[0]["final_info"], tag)
-            last = self._encoder.one(reply[0]["final_obs"])
-            ended.append(Ended(index, last, self._episode(index)))
+            if len(reply) > 1:  # the info of the reset
+                infos[index] = reply[1]
+            log_restart(info["final_info"], tag)
+            last = self._encoder.one(info["final_obs"])
+            mask = self._masks.last(info["final_info"], index)
+            ended.append(Ended(index, last, self._episode(index), mask))
             self._returns[index] = self._lengths[index] = 0
+        self._masks.step(infos, self._every)
         # A lost life is the end of an episode for the policy, but not for the game.
         self._memory.begin([*(each.env_index for each in ended), *self.lives_lost])
         return ended
@@ -240,7 +283,12 @@ class EvaluationEnvs(ShardEnvs):
         all_active = len(rows) == self.count
         inputs = self.inputs()
         if not all_active:
-            inputs = ActInput(inputs.observations[rows], None, self._memory.of(rows))
+            masks = inputs.action_mask
+            inputs = ActInput(
+                inputs.observations[rows],
+                None if masks is None else masks[rows],
+                self._memory.of(rows),
+            )
         output = self._algorithm.act_greedy(weights, inputs)
         actions = self._decoder.batch(output.actions)
         self._memory.put(output.memory, rows)
@@ -248,11 +296,18 @@ class EvaluationEnvs(ShardEnvs):
         if not all_active:
             by_index = dict(zip(rows, actions, strict=True))
             command = Only(Step(by_index), tuple(rows))
-        for reply in self._execute(command, tag).values():
+        replies = self._execute(command, tag)
+        for reply in replies.values():
             log_restart(reply[0], tag)
         self._returns[rows] += self.arrays.rewards[rows]
         self._lengths[rows] += 1
         over = self.arrays.terminations | self.arrays.truncations
+        # At the end of an episode there is no next action.
+        infos = {k: reply[0] for k, reply in replies.items() if not over[k]}
+        try:
+            self._masks.step(infos, rows)
+        except MaskError as error:
+            raise self._failure(error, tag) from None
         ends = over | (self._lengths >= self._max_steps)
         return [
             (index, replace(self._episode(index), is_cut=not over[index]))

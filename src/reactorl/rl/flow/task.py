@@ -70,7 +70,8 @@ class TaskOptions(EnvOptions):
     # Not compared: they decide where environments run, not what is computed.
     placement: PlacementOption = field(default="auto", repr=False, compare=False)
     """Where environments run: in threads of this process, in worker processes (one
-    for each rollout reactor), or whichever is faster. Results are the same."""
+    for each rollout reactor), or whichever is faster, but threads only if the
+    environment is safe in them. Results are the same."""
     env_timeout: float | None = field(default=None, repr=False, compare=False)
     """Limit for one step or reset of an environment, in seconds; None: no limit."""
     env_restart: Restart = field(default="never", repr=False, compare=False)

@@ -36,7 +36,8 @@ class Trajectory:
     """Transitions of some environments, in arrays ``[step, environment, ...]``.
 
     ``next_observations`` are those that the actions led to: at the end of an episode
-    its last one, not the first of the next episode.
+    its last one, not the first of the next episode. If environments give action masks,
+    ``action_masks`` and ``next_action_masks`` are those of both observations.
     """
 
     columns: dict[str, Array]

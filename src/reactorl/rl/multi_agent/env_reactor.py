@@ -23,6 +23,7 @@ from reactorl import (
     startup,
 )
 from reactorl.rl.multi_agent.envs import AgentsEnv, Played
+from reactorl.rl.multi_agent.masks import MaskedObservation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,6 +48,9 @@ class WorldPlan:
     seed: int
     """Environment k is reset with ``seed + k`` first, and without a seed afterwards."""
     registry: StateRegistry
+    masks: bool = False
+    """Whether to read action masks, and to send observations as
+    ``MaskedObservation`` to agents that have one."""
 
 
 class World(Reactor):
@@ -65,7 +69,9 @@ class World(Reactor):
     def setup(self) -> None:
         """Start a worker process, if the environment lives in one."""
         plan = self.plan
-        self.env: AgentsEnv | None = AgentsEnv(self.bank_index, plan.shards, plan.cast)
+        self.env: AgentsEnv | None = AgentsEnv(
+            self.bank_index, plan.shards, plan.cast, masks=plan.masks
+        )
         self.agents = list(plan.cast)
 
     @reaction(startup)
@@ -85,9 +91,11 @@ class World(Reactor):
         assert self.env is not None
         if not self.env.rows:
             self.env.begin(None, str(self.tag))
-        rows = self.env.rows
+        rows, masks = self.env.rows, self.env.masks
         for agent, port in zip(self.agents, self.observations, strict=True):
-            if agent in rows:
+            if agent in masks:
+                port.set(MaskedObservation(rows[agent], masks[agent]))
+            elif agent in rows:
                 port.set(rows[agent])
 
     @reaction(actions, effects=[played])

@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
-from reactorl.rl.envs.commands import Load, Save
+from reactorl.rl.envs.commands import Describe
+from reactorl.rl.envs.errors import EnvError
 from reactorl.rl.envs.shard_factory import ShardFactory
+from reactorl.rl.envs.snapshot_policy import load
 from reactorl.rl.flow.action_encoding import ActionDecoder
+from reactorl.rl.flow.action_masks import MaskError, stacked_masks
 from reactorl.rl.flow.algorithm import ActInput, FlowError, Spaces
 from reactorl.rl.flow.encoding import Encoder
 from reactorl.rl.flow.policy_memory import PolicyMemory
 from reactorl.rl.flow.shard_envs import execute_or_raise, local_env, log_restart
 from reactorl.rl.flow.trajectory import Episode
+from reactorl.rl.multi_agent.masks import AgentMasks
 from reactorl.rl.multi_agent.sub_env import (
     ParallelSubEnv,
     ResetAgents,
@@ -30,8 +34,9 @@ if TYPE_CHECKING:
     from reactorl.rl.envs.commands import Command
     from reactorl.rl.envs.placement import PlacementOption
     from reactorl.rl.envs.rules import Restart
-    from reactorl.rl.flow.algorithm import Algorithm, Weights
-    from reactorl.rl.multi_agent.results import ByAgent
+    from reactorl.rl.envs.shard import Replies
+    from reactorl.rl.flow.algorithm import Algorithm, Array, Weights
+    from reactorl.rl.multi_agent.results import ByAgent, ParallelReset, ParallelStep
     from reactorl.rl.multi_agent.vector import Maker
 
 
@@ -116,13 +121,23 @@ class AgentsEnv:
         index: Its index, for failures.
         shards: Makes the shard.
         cast: All possible agents with their spaces.
+        masks: Whether observations and infos have action masks, which are read.
     """
 
     def __init__(
-        self, index: int, shards: ShardFactory, cast: Mapping[Any, Spaces]
+        self,
+        index: int,
+        shards: ShardFactory,
+        cast: Mapping[Any, Spaces],
+        *,
+        masks: bool = False,
     ) -> None:
+        self._reader = AgentMasks(cast) if masks else None
+        self.masks: ByAgent = {}
+        """Action masks of the present agents that have one."""
         self._index = index
         self._shard = shards.make(1, AutoresetMode.DISABLED, first=index)
+        self._snapshots = shards.snapshots
         self._agents = list(cast)
         self._encoders = {a: Encoder(spaces.observation) for a, spaces in cast.items()}
         self._returns: ByAgent = {}
@@ -154,6 +169,7 @@ class AgentsEnv:
         rows = self._encoded(found.observations)
         self.rows = {agent: rows[agent] for agent in found.agents}
         self._returns, self._turns = {}, 0
+        self._read_masks(found, tag)
 
     def play(
         self, actions: ByAgent, late: tuple[Any, ...] = (), tag: str = ""
@@ -197,7 +213,19 @@ class AgentsEnv:
         # Mostly the same agents are present as before, with the same observations.
         same = reached is everything and len(agents) == len(everything)
         self.rows = reached if same else {agent: everything[agent] for agent in agents}
+        self._read_masks(found, tag)
         return played
+
+    def _read_masks(self, found: ParallelStep | ParallelReset, tag: str) -> None:
+        if self._reader is None:
+            return
+        try:
+            self.masks = self._reader.read(
+                found.observations, found.infos, found.agents
+            )
+        except MaskError as error:
+            name = self._execute(Describe()).name
+            raise EnvError(self._index, name, self._turns, tag, str(error)) from None
 
     def cut(self) -> Episode:
         """Return the episode so far; ``begin`` begins the next one."""
@@ -207,6 +235,11 @@ class AgentsEnv:
 
     def _encoded(self, observations: ByAgent) -> ByAgent:
         # Copies: environments may write into the arrays that they returned.
+        reader = self._reader
+        if reader is not None:
+            observations = {
+                a: reader.observation(a, s) for a, s in observations.items()
+            }
         return {
             agent: np.array(self._encoders[agent].one(seen))
             for agent, seen in observations.items()
@@ -217,24 +250,37 @@ class AgentsEnv:
         place = {agent: k for k, agent in enumerate(self._agents)}
         return {
             "rows": [[place[agent], row] for agent, row in self.rows.items()],
+            "masks": [[place[agent], mask] for agent, mask in self.masks.items()],
             "scores": [[place[agent], s] for agent, s in self._returns.items()],
             "turns": self._turns,
-            "env": self._execute(Save()).result(),
+            "env": self._snapshots.save(self._replies, [self._index])[self._index],
         }
 
-    def load(self, saved: Data) -> None:
-        """Restore a saved state; the environment must have been reset before."""
+    def load(self, saved: Data) -> bool:
+        """Restore a saved state; the environment must have been reset before.
+
+        Returns:
+            Whether that was possible; else it begins a new episode.
+        """
+        seeds = load(self._replies, {self._index: saved["env"]})
+        if seeds:
+            self.begin(seeds[self._index])
+            return False
         self.rows = {self._agents[k]: row for k, row in saved["rows"]}
+        self.masks = {self._agents[k]: mask for k, mask in saved["masks"]}
         self._returns = {self._agents[k]: float(each) for k, each in saved["scores"]}
         self._turns = int(saved["turns"])
-        self._execute(Load({self._index: saved["env"]})).result()
+        return True
 
     def close(self) -> None:
         """Close the environment."""
         self._shard.close()
 
     def _execute(self, command: Command, tag: str = "") -> Any:  # noqa: ANN401
-        return execute_or_raise(self._shard, command, tag)[self._index]
+        return self._replies(command, tag)[self._index]
+
+    def _replies(self, command: Command, tag: str = "") -> Replies:
+        return execute_or_raise(self._shard, command, tag)
 
     def _log_restart(self, infos: ByAgent, tag: str) -> None:
         for info in infos.values():
@@ -272,7 +318,7 @@ class AgentsEnvs:
         self._envs: list[AgentsEnv] = []
         try:
             for index in range(count):
-                self._envs.append(AgentsEnv(index, shards, cast))
+                self._envs.append(AgentsEnv(index, shards, cast, masks=True))
         except BaseException:
             self.close()
             raise
@@ -324,13 +370,19 @@ class AgentsEnvs:
             if present:
                 rows = np.stack([self._envs[k].rows[agent] for k in present])
                 memory = self._memories[agent]
-                inputs = ActInput(rows, None, memory.of(present))
+                mask = self._mask(agent, present)
+                inputs = ActInput(rows, mask, memory.of(present))
                 output = self._algorithm.act_greedy(known, inputs)
                 memory.put(output.memory, present)
                 actions = self._decoders[agent].batch(output.actions)
                 for index, action in zip(present, actions, strict=True):
                     chosen[index][agent] = action
         return list(chosen.values())
+
+    def _mask(self, agent: Any, present: Sequence[int]) -> Array | None:  # noqa: ANN401
+        """Return the masks of an agent in some environments; None: it has none."""
+        masks = [self._envs[index].masks.get(agent) for index in present]
+        return stacked_masks(masks)
 
     def save(self) -> Data:
         """Return the state of all environments as plain data."""
@@ -341,11 +393,12 @@ class AgentsEnvs:
 
     def load(self, saved: Data) -> None:
         """Restore a saved state; the environments must have been reset before."""
-        for env, data in zip(self._envs, saved["envs"], strict=True):
-            env.load(data)
+        each = enumerate(zip(self._envs, saved["envs"], strict=True))
+        begun = [index for index, (env, data) in each if not env.load(data)]
         memories = self._memories.values()
         for memory, data in zip(memories, saved["memories"], strict=True):
             memory.load(data)
+            memory.begin(begun)
 
     def close(self) -> None:
         """Close the environments."""

@@ -63,7 +63,8 @@ class ParallelVectorEnv:
         workers: Number of threads or processes; None: chosen automatically.
         placement: ``"thread"``: in this process; ``"process"``: in worker
             processes, for environments in Python if the interpreter has a GIL;
-            ``"auto"``: whichever is faster.
+            ``"auto"``: whichever is faster, but several threads only for environments
+            that are known or found to be safe in them.
         restart: What to do with an environment that fails: ``"never"`` raises,
             ``"reset"`` resets it, ``"recreate"`` makes a new one. A restart
             truncates the episode for all present agents, with their last observations,

@@ -143,7 +143,7 @@ class CNN(Network):
 NATURE_CNN = CNN(((32, 8, 4), (64, 4, 2), (64, 3, 1)), 512)
 """The network of DQN for Atari games (Mnih et al., 2015)."""
 SMALL_CNN = CNN(((16, 3, 1), (32, 3, 1)), 128)
-"""For small grids, such as those of MinAtar and MiniGrid."""
+"""For small grids, such as those of MinAtar."""
 
 
 @dataclass(frozen=True)

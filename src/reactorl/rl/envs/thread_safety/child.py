@@ -28,7 +28,7 @@ from reactorl.rl.envs.thread_safety.results import can_render, results
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from reactorl.rl.envs.thread_safety.results import Result
+    from reactorl.rl.envs.thread_safety.results import Path, Result
 
 SEED: Final = 1
 MAX_STEPS: Final = 30
@@ -65,24 +65,20 @@ class Reference:
         self.renders = can_render(env)
         try:
             self._results = list(_timed(results(env, seed)))
-            self._reusable = self.divergence(self._round(env)) is None
         finally:
             env.close()
+        self._infos: list[dict[Path, str]] = [{} for _ in self._results]
         env = maker()
         try:
             again = list(self._round(env))
+            self.repeats = self.divergence(iter(again)) is None
+            """Whether another environment gives the same results, apart from infos."""
+            self._infos = [
+                _common(*pair) for pair in zip(self._results, again, strict=True)
+            ]
+            self._reusable = self.divergence(self._round(env)) is None
         finally:
             env.close()
-        self.repeats = self.divergence(iter(again)) is None
-        """Whether another environment gives the same results, apart from infos."""
-        self._infos = [
-            {
-                path: b.infos[path]
-                for path in a.infos
-                if a.infos[path] == b.infos.get(path)
-            }
-            for a, b in zip(self._results, again, strict=True)
-        ]
 
     def _round(self, env: Any) -> Iterator[Result]:  # noqa: ANN401
         return islice(results(env, self._seed), len(self._results))
@@ -95,8 +91,8 @@ class Reference:
         for step, (mine, other) in enumerate(zip(self._results, found, strict=True)):
             if mine.main != other.main:
                 return step
-            infos = self._infos[step] if hasattr(self, "_infos") else {}
-            if any(other.infos.get(path) != value for path, value in infos.items()):
+            infos = self._infos[step].items()
+            if any(other.infos.get(path) != value for path, value in infos):
                 return step
         return None
 
@@ -110,6 +106,11 @@ class Reference:
                     yield self.divergence(self._round(env))
             finally:
                 env.close()
+
+
+def _common(one: Result, other: Result) -> dict[Path, str]:
+    """Return the entries of infos that two runs have in common."""
+    return dict(one.infos.items() & other.infos.items())
 
 
 def _timed(found: Iterator[Result]) -> Iterator[Result]:

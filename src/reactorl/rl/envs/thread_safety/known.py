@@ -8,6 +8,7 @@ environment itself and its wrappers.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from reactorl.rl.envs.factory import Recipe
@@ -137,6 +138,8 @@ def _modules_of_recipe(recipe: Recipe) -> Iterator[str]:
 def _module(entry: Any) -> str:  # noqa: ANN401
     if isinstance(entry, str):
         return entry.partition(":")[0]
+    if isinstance(entry, partial):
+        return _module(entry.func)
     module = getattr(entry, "__source_module__", getattr(entry, "__module__", None))
     return str(module)
 
