@@ -14,7 +14,7 @@ import pytest
 
 from reactorl.rl import PPO, ActInput, FlowError, Spaces
 from reactorl.rl.algorithms.networks.compiled import CompiledRows
-from tests.rl.contract.tasks import IMPALA_TASK, PPO_TASK, Pixels
+from tests.rl.contract.tasks import IMPALA_TASK, PPO_TASK, Glimpses
 from tests.rl.trained import bits, lasting, trained, tuned
 
 STILL: Any = {"learning_rate": 0.0, "recurrent_size": 6}
@@ -25,8 +25,8 @@ STILL: Any = {"learning_rate": 0.0, "recurrent_size": 6}
     [
         {"recurrent": "gru"},
         {"recurrent": "lstm", "shared_trunk": False},
-        {"recurrent": "gru", "norm_obs": True, "env": Pixels},
-        {"env": Pixels, "shared_trunk": False},
+        {"recurrent": "gru", "norm_obs": True, "env": Glimpses},
+        {"env": Glimpses, "shared_trunk": False},
         {"shared_trunk": True},
     ],
     ids=str,
@@ -96,7 +96,7 @@ def test_values_of_next_observations_continue_the_memory() -> None:
 
 def test_threads_that_act_at_the_same_time_get_the_same_bits() -> None:
     algorithm = PPO(recurrent="gru", recurrent_size=8)
-    spaces = Spaces(Pixels.observation_space, Pixels.action_space)
+    spaces = Spaces(Glimpses.observation_space, Glimpses.action_space)
     weights = algorithm.weights(algorithm.init(spaces, seed=1))
     random = np.random.Generator(np.random.PCG64(1))
     inputs = [

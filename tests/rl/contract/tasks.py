@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import gymnasium as gym
@@ -47,6 +48,31 @@ class Lopsided(gym.Env[Any, Any]):
 
 
 class Pixels(gym.Env[Any, Any]):
+    """Small images, the brightness of which follows the actions."""
+
+    observation_space = gym.spaces.Box(0, 255, (6, 6, 2), np.uint8)
+
+    def __init__(self, action_space: Any) -> None:
+        self.action_space = action_space
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        """Begin an episode."""
+        super().reset(seed=seed)
+        self.steps = 0
+        return self._image(0.0), {}
+
+    def step(self, action: Any) -> Any:
+        """Draw an image; the reward is the action."""
+        self.steps += 1
+        number = float(np.sum(action))
+        return self._image(number), number, self.steps % 5 == 0, self.steps == 8, {}
+
+    def _image(self, number: float) -> Any:
+        drawn = self.np_random.integers(0, 200, (6, 6, 2))
+        return (drawn + int(10 * abs(number))).astype(np.uint8)
+
+
+class Glimpses(gym.Env[Any, Any]):
     """Shows a pixel for a moment; episodes end by termination and by truncation."""
 
     observation_space = gym.spaces.Box(0, 255, (6, 5, 2), np.uint8)
@@ -133,6 +159,10 @@ TASKS: dict[str, dict[str, Any]] = {
         "lag 1": tuned(DQN_TASK, lag=1),
         "lag 3, prioritized": tuned(DQN_TASK, lag=3, priority=0.6),
         "dueling, 3 steps, lag 1": tuned(DQN_TASK, dueling=True, n_step=3, lag=1),
+        "dueling, images": replace(
+            tuned(DQN_TASK, dueling=True, buffer_size=130),
+            env=partial(Pixels, gym.spaces.Discrete(3)),
+        ),
         "2 learners": SERVER,
         "3 learners, prioritized, lag 2": replace(
             tuned(SERVER, lag=2, priority=0.6), learners=3
@@ -144,7 +174,7 @@ TASKS: dict[str, dict[str, Any]] = {
         "continuous, lag 3": replace(
             tuned(PPO_TASK, lag=3, **CONTINUOUS), env="Pendulum-v1"
         ),
-        "images": replace(tuned(PPO_TASK, num_minibatches=2), env=Pixels),
+        "images": replace(tuned(PPO_TASK, num_minibatches=2), env=Glimpses),
         "LSTM, separate, normalized, lag 1": tuned(
             PPO_TASK, lag=1, shared_trunk=False, **RECURRENT, **NORMALIZED
         ),
@@ -157,7 +187,7 @@ TASKS: dict[str, dict[str, Any]] = {
         ),
         "images, GRU, normalized": replace(
             tuned(IMPALA_TASK, recurrent="gru", recurrent_size=6, **NORMALIZED),
-            env=Pixels,
+            env=Glimpses,
         ),
     },
     "q-learning": {
