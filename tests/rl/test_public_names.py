@@ -37,6 +37,7 @@ PUBLIC = [
     "Learner",
     "Match",
     "MatchRun",
+    "LifeLoss",
     "MultiAgentFlow",
     "MultiAgentIteration",
     "PPO",

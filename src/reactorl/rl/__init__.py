@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from reactorl.rl.vector.registration import make_vec, register_vector
     from reactorl.rl.wrappers.atari import AtariPreprocessing
     from reactorl.rl.wrappers.frame_stack import FrameStack
+    from reactorl.rl.wrappers.life_loss import LifeLoss
 
 __all__ = [
     "DQN",
@@ -84,6 +85,7 @@ __all__ = [
     "FrameStack",
     "Iteration",
     "Learner",
+    "LifeLoss",
     "Match",
     "MatchRun",
     "MultiAgentFlow",
@@ -166,6 +168,7 @@ _MODULES: Final = {
     "vector.registration": ["make_vec", "register_vector"],
     "wrappers.atari": ["AtariPreprocessing"],
     "wrappers.frame_stack": ["FrameStack"],
+    "wrappers.life_loss": ["LifeLoss"],
 }
 _HOMES: Final = {name: module for module, names in _MODULES.items() for name in names}
 _EXTRAS: Final = {

@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 
 from reactorl.rl import DQN, Flow, read_checkpoint, write_checkpoint
-from reactorl.rl.checkpoint.env_state import restore_env, saved_env
+from reactorl.rl.checkpoint.env_restore import restore_env
+from reactorl.rl.checkpoint.env_state import saved_env
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -199,8 +200,23 @@ def test_environments_of_another_kind_raise() -> None:
     with pytest.raises(ValueError, match=r"was a .*\.Wrapper and is a .*\.Core"):
         restore_env(Core(), saved_env(Wrapper(Core())))
     other = Wrapper(Careless())  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match=r"Wrapper.env was a .*Core, and the new env"):
+    with pytest.raises(ValueError, match=r"Wrapper.env cannot be made anew: space"):
         restore_env(other, saved_env(Wrapper(Core())))
+
+
+def test_only_classes_of_the_packages_of_the_environment_are_used() -> None:
+    one, other = Careless(), Careless()
+    one.place = Body(1.0)  # type: ignore[assignment]  # the other has none
+
+    restore_env(other, saved_env(one))
+    assert type(other.place) is Body
+
+    nodes = saved_env(one)
+    known = next(node for node in nodes if node[1].endswith(".Body"))
+    for name in ("subprocess.Popen", "tests.rl.checkpoint.test_env_state.pytest"):
+        nodes[nodes.index(known)] = known = ("object", name, {}, [])
+        with pytest.raises(ValueError, match=f"was a {name}, and the new environment"):
+            restore_env(other, nodes)
 
 
 def test_objects_that_cannot_be_created_are_named() -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import gymnasium as gym
@@ -44,6 +45,31 @@ class Lopsided(gym.Env[Any, Any]):
         self.place[:2] += action - (0.0, 4.0)
         distance = float(np.abs(self.place).sum())
         return self.place.copy(), -distance, distance > 9, self.steps == 7, {}
+
+
+class Pixels(gym.Env[Any, Any]):
+    """Small images, the brightness of which follows the actions."""
+
+    observation_space = gym.spaces.Box(0, 255, (6, 6, 2), np.uint8)
+
+    def __init__(self, action_space: Any) -> None:
+        self.action_space = action_space
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        """Begin an episode."""
+        super().reset(seed=seed)
+        self.steps = 0
+        return self._image(0.0), {}
+
+    def step(self, action: Any) -> Any:
+        """Draw an image; the reward is the action."""
+        self.steps += 1
+        number = float(np.sum(action))
+        return self._image(number), number, self.steps % 5 == 0, self.steps == 8, {}
+
+    def _image(self, number: float) -> Any:
+        drawn = self.np_random.integers(0, 200, (6, 6, 2))
+        return (drawn + int(10 * abs(number))).astype(np.uint8)
 
 
 SMALL: Any = {"rollouts": 4, "eval_every": 144, "eval_episodes": 4}
@@ -105,6 +131,10 @@ TASKS: dict[str, dict[str, Any]] = {
         "lag 1": tuned(DQN_TASK, lag=1),
         "lag 3, prioritized": tuned(DQN_TASK, lag=3, priority=0.6),
         "dueling, 3 steps, lag 1": tuned(DQN_TASK, dueling=True, n_step=3, lag=1),
+        "dueling, images": replace(
+            tuned(DQN_TASK, dueling=True, buffer_size=130),
+            env=partial(Pixels, gym.spaces.Discrete(3)),
+        ),
         "2 learners": SERVER,
         "3 learners, prioritized, lag 2": replace(
             tuned(SERVER, lag=2, priority=0.6), learners=3

@@ -11,7 +11,15 @@ import numpy as np
 import pytest
 from gymnasium.wrappers import TimeLimit
 
-from reactorl.rl import PPO, ActOutput, Algorithm, Flow, FlowError, MultiAgentFlow
+from reactorl.rl import (
+    PPO,
+    ActOutput,
+    Algorithm,
+    EnvError,
+    Flow,
+    FlowError,
+    MultiAgentFlow,
+)
 from reactorl.rl.checkpoint.identity import identity
 from reactorl.rl.envs.process.serialization import deserialize, serialize
 from tests.rl.contract.tasks import IPPO_TASK
@@ -92,7 +100,8 @@ class Watching(Algorithm):
 
 def watched(**options: Any) -> tuple[dict[str, Any], list[Any]]:
     """Return the trajectory of an iteration, and its episodes."""
-    task = Flow(Lives, Watching(), rollouts=1, eval_every=0, **options)
+    options = {"rollouts": 1, "eval_every": 0, "placement": "thread", **options}
+    task = Flow(Lives, Watching(), **options)
     run: DrivenRun[Any] = task.start(workers=1)
     with run:
         episodes = list(run.step().episodes)
@@ -207,10 +216,9 @@ def test_makers_can_be_sent_to_worker_processes() -> None:
 
 
 def test_training_is_the_same_in_worker_processes() -> None:
-    algorithm = PPO(num_envs=2, num_steps=8, total_timesteps=32, num_minibatches=1)
     task = Flow(
         Lives,
-        algorithm,
+        Watching(total_timesteps=48),
         rollouts=2,
         frame_stack=2,
         life_loss=True,
@@ -232,7 +240,9 @@ def test_time_limit_and_wrappers_of_several_agents() -> None:
         made.append(env)
         return env
 
-    task: Any = replace(IPPO_TASK, time_limit=3, wrappers=[count])
+    task: Any = replace(
+        IPPO_TASK, time_limit=3, wrappers=[count], placement="thread", eval_every=0
+    )
     assert isinstance(task, MultiAgentFlow)
     run: DrivenRun[Any] = task.start(workers=1)
     with run:
@@ -298,3 +308,49 @@ def test_old_atari_ids_are_games_too() -> None:
     pytest.importorskip("ale_py")
     env = Flow("PongNoFrameskip-v4", PPO()).maker()
     assert env.observation_space.shape == (4, 84, 84)
+
+
+# -- rewards and failures -------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore")  # of the environment
+def test_vector_rewards_are_refused_without_a_wrapper() -> None:
+    pytest.importorskip("mo_gymnasium")
+    with pytest.raises(FlowError, match=r"must be a number.*LinearReward"):
+        Flow("mo-mountaincar-v0", PPO()).check()
+    wrapper = "mo_gymnasium.wrappers:LinearReward"
+    task = Flow("mo-mountaincar-v0", PPO(), wrappers=[wrapper], placement="thread")
+    task.check()
+    Flow(task.maker, PPO(), placement="thread").check()  # wrapped by a function
+
+
+class Torn(Lives):
+    """Returns a list of rewards, as environments of several agents do."""
+
+    def step(self, action: Any) -> Any:
+        seen, _, terminated, truncated, info = super().step(action)
+        return seen, [1.0, 2.0], terminated, truncated, info
+
+
+def test_reward_that_is_not_a_number_is_named() -> None:
+    task = Flow(Torn, Watching(), rollouts=1, eval_every=0, placement="thread")
+    with pytest.raises(EnvError, match=r"reward must be a number, got \[1.0, 2.0\]"):
+        trained(task)
+
+
+class Mute(Lives):
+    """Cannot be made, and does not say why."""
+
+    def __init__(self) -> None:
+        raise AssertionError
+
+
+def test_environment_that_fails_without_a_word_is_reported_with_the_place() -> None:
+    gym.register("Mute-v0", entry_point=f"{HERE}:Mute")
+    try:
+        with pytest.raises(
+            FlowError, match=r"AssertionError in .*environment\.py, line"
+        ):
+            Flow("Mute-v0", PPO()).check()
+    finally:
+        gym.registry.pop("Mute-v0")

@@ -42,11 +42,7 @@ FAMILIES: Final = {
 """One training for each family of environments."""
 MULTI_AGENT: Final = "ippo mpe2.simple_spread_v3"
 
-UNFINISHED: Final = {
-    "ppo LunarLander-v3": "objects of Box2D cannot be saved",
-    "sac HalfCheetah-v5": "the state of MuJoCo is not saved",
-    "ppo ALE/Pong-v5": "the state of ALE is not saved",
-}
+UNFINISHED: Final[dict[str, str]] = {}
 """Trainings that fail today, and why."""
 
 

@@ -28,6 +28,7 @@ from reactorl._util.files import atomic_writer, remove_unfinished
 from reactorl.rl._public import public
 from reactorl.rl.checkpoint.codec import Packer, dtype_of, unpack
 from reactorl.rl.checkpoint.identity import differences, identity, versions
+from reactorl.rl.checkpoint.not_exact import not_exact
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,7 +68,8 @@ class Checkpoint:
     identity: dict[str, Any]
     """Of the task; see ``reactorl.rl.checkpoint.identity``."""
     about: dict[str, Any]
-    """Versions of the packages that wrote it; for information."""
+    """Versions of the packages that wrote it, and ``not_exact``: environments that
+    begin a new episode in a resumed run; for information."""
     data: Data
     """The state; see ``DrivenRun.save``."""
 
@@ -95,7 +97,9 @@ def write_checkpoint(path: Path, data: Data, task: Task) -> None:
     for array in arrays:
         places.append([array.dtype.str, list(array.shape), end])
         end += _padded(array.nbytes)
-    about = {"versions": dict(versions())}
+    about: dict[str, Any] = {"versions": dict(versions())}
+    if inexact := not_exact(data):
+        about["not_exact"] = inexact
     content = {"identity": identity(task), "about": about}
     tree = json.dumps(content | {"arrays": places, "data": packed}).encode()
     head = b"%s %d %d %d\n" % (_MAGIC, VERSION, len(tree), end)

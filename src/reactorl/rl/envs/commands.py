@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, TypeAlias
 
 import numpy as np
@@ -186,20 +186,39 @@ class Render(Broadcast):
 class Save(Broadcast):
     """Return the state as plain data, for a checkpoint."""
 
+    distrusted: Mapping[str, str] = field(default_factory=dict)
+    """Methods of snapshots that failed before, and why."""
+
     def apply(self, sub_env: ManagedEnv) -> Answer:
         """Save one sub-environment."""
-        return Answer.of(sub_env.save)
+        return Answer.of(lambda: sub_env.save(self.distrusted))
 
 
 @dataclass(frozen=True, slots=True)
-class Load(Query):
-    """Restore saved states, by index; the sub-environments must have been reset."""
-
+class _WithStates(Query):
     saved: Sequence[Data] | Mapping[int, Data]
+    """By index."""
 
-    def part(self, indices: Sequence[int]) -> Load:
+    def part(self, indices: Sequence[int]) -> Self:
         """Return the states of some sub-environments."""
-        return Load({index: self.saved[index] for index in indices})
+        return type(self)({index: self.saved[index] for index in indices})
+
+
+@dataclass(frozen=True, slots=True)
+class Verify(_WithStates):
+    """Return why saved states cannot be restored exactly; empty if they can."""
+
+    def apply(self, sub_env: ManagedEnv) -> Answer:
+        """Verify one saved state, without use of the sub-environment."""
+        return Answer.of(lambda: sub_env.verify(self.saved[sub_env.index]))
+
+
+@dataclass(frozen=True, slots=True)
+class Load(_WithStates):
+    """Restore saved states; the sub-environments must have been reset.
+
+    The replies say why that was impossible, or are empty.
+    """
 
     def apply(self, sub_env: ManagedEnv) -> Answer:
         """Restore one sub-environment."""

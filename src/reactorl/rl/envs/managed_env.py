@@ -10,15 +10,18 @@ import traceback
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from reactorl.rl.checkpoint.env_state import restore_env, saved_env
+from reactorl.rl.checkpoint.env_restore import restore_env
+from reactorl.rl.envs import snapshot
 from reactorl.rl.envs._stepping import Stepper
+from reactorl.rl.envs.episode_recorder import EpisodeRecorder, NotRecordedError
 from reactorl.rl.envs.errors import EnvError
 from reactorl.rl.envs.restart_state import RestartState
+from reactorl.rl.envs.snapshot_check import begin, check_snapshot
 from reactorl.rl.envs.timeout import HangGuard, unguarded
 from reactorl.rl.envs.validation import check_env
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     import gymnasium as gym
 
@@ -70,12 +73,28 @@ class ManagedEnv:
     @property
     def env(self) -> gym.Env[Any, Any]:
         """The environment; a restart may replace it."""
-        env: gym.Env[Any, Any] = self.stepper.env
-        return env
+        return self._env
 
     @env.setter
     def env(self, env: gym.Env[Any, Any]) -> None:
-        self.stepper.env = env
+        recorder = None
+        if self.rules.resumable:
+            recorder = EpisodeRecorder(env, is_new=True, unneeded=self._stop_recording)
+        self._use(env, recorder)
+
+    @property
+    def stepped(self) -> Any:  # noqa: ANN401
+        """What is stepped and reset: the environment, or its recorder."""
+        return self.stepper.env
+
+    def _use(
+        self, env: gym.Env[Any, Any], recorder: EpisodeRecorder | None = None
+    ) -> None:
+        self._env, self._recorder = env, recorder
+        self.stepper.env = env if recorder is None else recorder
+
+    def _stop_recording(self) -> None:
+        self._use(self._env)
 
     @property
     def steps(self) -> int:
@@ -133,14 +152,62 @@ class ManagedEnv:
         """Render the environment."""
         return self.env.render()
 
-    def save(self) -> Data:
-        """Return the state of the environment and of its restarts as plain data."""
-        return {"env": saved_env(self.env), "restarts": self.restarts.save()}
+    # -- checkpoints ------------------------------------------------------------------
 
-    def load(self, saved: Data) -> None:
-        """Restore a saved state; the environment must have been reset before."""
-        restore_env(self.env, saved["env"])
+    def save(self, distrusted: Mapping[str, str]) -> Data:
+        """Return a snapshot of the environment, and its restarts, as plain data.
+
+        If it cannot be restored exactly, the environment is recorded from its next
+        reset on, so that later ones can.
+
+        Args:
+            distrusted: Methods of snapshots that failed before, and why.
+        """
+        taken: Data = None
+        try:
+            taken = snapshot.take(self.env, self._recorder)
+            reason = distrusted.get(snapshot.method_of(taken), "")
+        except NotRecordedError as error:
+            reason = str(error)
+        if reason:
+            taken = snapshot.none(self.name, reason, self.restarts.seed, self.steps)
+            if self._recorder is None:
+                self._use(self.env, EpisodeRecorder(self.env, is_new=False))
+        return {"env": taken, "restarts": self.restarts.save()}
+
+    def verify(self, saved: Data) -> str:
+        """Return why a saved state cannot be restored exactly; empty if it can."""
+        return check_snapshot(self._make, saved["env"], self._guard)
+
+    def load(self, saved: Data) -> str:
+        """Restore a saved state; the environment must have been reset before.
+
+        Returns:
+            Why that was impossible; empty if it was not. Then the environment must be
+            reset again.
+        """
         self.restarts.load(saved["restarts"])
+        taken = saved["env"]
+        method = snapshot.method_of(taken)
+        if method == "none":
+            return str(taken["reason"])
+        try:
+            if method == "state":
+                restore_env(self.env, taken)
+            else:
+                self._replace_restored(taken)
+        except (Exception, SystemExit) as error:
+            is_known = isinstance(error, snapshot.NotRestoredError)
+            return str(error) if is_known else snapshot.reason_of(error)
+        return ""
+
+    def _replace_restored(self, taken: Data) -> None:
+        """Replace the environment by a new one that repeats a record."""
+        env, recorder = snapshot.restored(self._make, taken, begin, self._guard)
+        with suppress(Exception):
+            self.env.close()
+        self._use(env, recorder)
+        self.describe()  # wrappers cache what it reads, and saved states have that
 
     def close(self) -> None:
         """Close the environment.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from reactorl.rl.envs._stepping import ResultWriter
 from reactorl.rl.envs.buffer_pool import HOME
+from reactorl.rl.envs.validation import BadResultError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,8 +60,16 @@ class ResultRow:
             self.take_first = self.writer.take_first
 
     def write(self, reward: Any, terminated: Any, truncated: Any) -> None:  # noqa: ANN401
-        """Write all results but the observation."""
-        self._reward[0] = reward
+        """Write all results but the observation.
+
+        Raises:
+            BadResultError: The reward is not a number.
+        """
+        try:
+            self._reward[0] = reward
+        except (TypeError, ValueError) as error:
+            msg = f"reward must be a number, got {reward!r}; use a wrapper that sums it"
+            raise BadResultError(msg) from error
         self._terminated[0] = terminated
         self._truncated[0] = truncated
 

@@ -26,6 +26,8 @@ class Rules:
     """Limit for one step or reset, in seconds."""
     sub_env: Callable[..., Any] | None = None
     """Class of the sub-environments; None: ``SubEnv``."""
+    resumable: bool = False
+    """Whether snapshots are taken of them; see ``snapshot``."""
 
     def check(self) -> None:
         """Check the values.

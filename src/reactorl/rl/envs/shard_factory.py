@@ -10,6 +10,7 @@ from reactorl._util.machine import usable_cores
 from reactorl.rl.envs.placement import check_processes, choose_placement
 from reactorl.rl.envs.rules import Rules
 from reactorl.rl.envs.shard import LocalShard
+from reactorl.rl.envs.snapshot_policy import SnapshotPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,6 +66,7 @@ class ShardFactory:
         self._rules.check()
         self._num_envs, self._num_shards = num_envs, num_shards
         self._trial = trial
+        self.snapshots = SnapshotPolicy()
         self._lock = threading.Lock()
         self._placement: Placement | None = None
         if placement == "process":
@@ -109,6 +111,7 @@ class ShardFactory:
             self._rules.restart,
             timeout=self._rules.timeout,
             sub_env=self._rules.sub_env,
+            resumable=True,
         )
         if self.placement == "process":
             from reactorl.rl.envs.process.shard import ProcessShard

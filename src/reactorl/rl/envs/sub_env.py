@@ -153,14 +153,14 @@ class SubEnv(ManagedEnv):
         return (info,) if info else ()
 
     def _checked_step(self, action: Any) -> tuple[Any, ...]:  # noqa: ANN401
-        result = self._guard(partial(self.env.step, action))
+        result: tuple[Any, ...] = self._guard(partial(self.stepped.step, action))
         if self.rules.check_nan:
             check_nan(result[0], "observation")
             check_nan(result[1], "reward")
         return result
 
     def _checked_reset(self, **arguments: Any) -> tuple[Any, ...]:  # noqa: ANN401
-        result = self._guard(partial(self.env.reset, **arguments))
+        result: tuple[Any, ...] = self._guard(partial(self.stepped.reset, **arguments))
         if self.rules.check_nan:
             check_nan(result[0], "observation")
         return result
@@ -176,7 +176,7 @@ class SubEnv(ManagedEnv):
             arguments = {**arguments, "seed": seed}
         reset: Callable[..., tuple[Any, Info]] = self._checked_reset
         if self._plain:
-            reset = self.env.reset
+            reset = self.stepped.reset
         return self._write_first(reset(**arguments))
 
     def _write_first(self, result: tuple[Any, Info]) -> Info:

@@ -8,9 +8,11 @@ Episode returns are those of the environment.
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Mapping, Sequence  # noqa: TC003 - of flags
 from dataclasses import dataclass, field
 from functools import partial
+from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 from gymnasium.wrappers import TimeLimit
@@ -238,8 +240,25 @@ def _spec(env_id: str) -> EnvSpec:
 
 def unmade(env_id: str, error: Exception) -> FlowError:
     """Return the error for an environment that cannot be made."""
-    reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+    reason = " ".join(str(error).split()).rstrip(".")
+    if not reason:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        reason = f"{type(error).__name__} in {place.filename}, line {place.lineno}"
     return FlowError(f"environment {env_id!r} could not be made: {reason}")
+
+
+def check_reward(env: Any, env_id: str, options: EnvOptions) -> None:  # noqa: ANN401
+    """Refuse an environment of MO-Gymnasium, whose rewards are vectors.
+
+    Raises:
+        FlowError: It has several objectives, and no wrapper is given.
+    """
+    space = getattr(getattr(env, "unwrapped", None), "reward_space", None)
+    shape = getattr(space, "shape", None) or ()
+    if prod(shape) > 1 and not options.wrappers:
+        msg = f"reward of {env_id!r} must be a number, got a vector of {prod(shape)}"
+        remedy = "Add a wrapper such as mo_gymnasium.wrappers:LinearReward."
+        raise FlowError(msg, remedy)
 
 
 def _wrapper(given: Any) -> Callable[[Any], Any]:  # noqa: ANN401

@@ -30,6 +30,7 @@ from reactorl.rl.flow.algorithm import FlowError, Spaces, require
 from reactorl.rl.flow.environment import (
     PreprocessingOptions,
     TaskEnv,
+    check_reward,
     task_env,
     unmade,
 )
@@ -183,6 +184,8 @@ class Flow(FlowOptions, Task):
         env = self._make_first()
         try:
             found = Spaces(env.observation_space, env.action_space)
+            if isinstance(self.env, str):
+                check_reward(env, self.env, self)
             spec = getattr(env, "spec", None)
             limit = None if spec is None else spec.max_episode_steps
         finally:

@@ -10,17 +10,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
-from reactorl.rl.envs.commands import (
-    Describe,
-    Description,
-    Load,
-    Only,
-    Reset,
-    Save,
-    Step,
-)
+from reactorl.rl.envs.commands import Describe, Description, Only, Reset, Step
 from reactorl.rl.envs.errors import EnvError
 from reactorl.rl.envs.shard import execute
+from reactorl.rl.envs.snapshot_policy import load
 from reactorl.rl.flow.action_encoding import ActionDecoder
 from reactorl.rl.flow.action_masks import ActionMasks, MaskError
 from reactorl.rl.flow.algorithm import ActInput
@@ -76,6 +69,7 @@ class ShardEnvs:
         self.count = count
         self._every = list(range(count))
         self._shard = factory.make(count, autoreset)
+        self._snapshots = factory.snapshots
         self._spaces = spaces
         self._encoder = Encoder(spaces.observation)
         self._decoder = ActionDecoder(spaces.action)
@@ -137,26 +131,31 @@ class ShardEnvs:
     def save(self) -> Data:
         """Return the state of all sub-environments as plain data."""
         slots, every = self.arrays.observations, range(self.count)
-        states = self._execute(Save())
+        states = self._snapshots.save(self._execute, every)
         policy = {"memory": self._memory.save(), "masks": self._masks.save()}
         return {
             **{name: data for name, data in policy.items() if data is not None},
             "scores": self._returns.copy(),
             "lengths": self._lengths.copy(),
             "observations": [slots.row(index) for index in every],
-            "envs": [states[index].result() for index in every],
+            "envs": [states[index] for index in every],
         }
 
     def load(self, saved: Data) -> None:
-        """Restore a saved state; the sub-environments must have been reset before."""
+        """Restore a saved state; the sub-environments must have been reset before.
+
+        Those whose state cannot be restored begin a new episode.
+        """
         self._returns[:] = saved["scores"]
         self._lengths[:] = saved["lengths"]
         self._memory.load(saved.get("memory"))
         self._masks.load(saved.get("masks"))
+        seeds = load(self._execute, dict(enumerate(saved["envs"])))
+        if seeds:
+            self.reset(seeds)
         for index, row in enumerate(saved["observations"]):
-            self.arrays.observations.writer(index)(row)
-        for answer in self._execute(Load(saved["envs"])).values():
-            answer.result()
+            if index not in seeds:
+                self.arrays.observations.writer(index)(row)
 
     def close(self) -> None:
         """Close the environments."""

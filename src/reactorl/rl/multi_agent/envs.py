@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
-from reactorl.rl.envs.commands import Describe, Load, Save
+from reactorl.rl.envs.commands import Describe
 from reactorl.rl.envs.errors import EnvError
 from reactorl.rl.envs.shard_factory import ShardFactory
+from reactorl.rl.envs.snapshot_policy import load
 from reactorl.rl.flow.action_encoding import ActionDecoder
 from reactorl.rl.flow.action_masks import MaskError, stacked_masks
 from reactorl.rl.flow.algorithm import ActInput, FlowError, Spaces
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from reactorl.rl.envs.commands import Command
     from reactorl.rl.envs.placement import PlacementOption
     from reactorl.rl.envs.rules import Restart
+    from reactorl.rl.envs.shard import Replies
     from reactorl.rl.flow.algorithm import Algorithm, Array, Weights
     from reactorl.rl.multi_agent.results import ByAgent, ParallelReset, ParallelStep
     from reactorl.rl.multi_agent.vector import Maker
@@ -135,6 +137,7 @@ class AgentsEnv:
         """Action masks of the present agents that have one."""
         self._index = index
         self._shard = shards.make(1, AutoresetMode.DISABLED, first=index)
+        self._snapshots = shards.snapshots
         self._agents = list(cast)
         self._encoders = {a: Encoder(spaces.observation) for a, spaces in cast.items()}
         self._returns: ByAgent = {}
@@ -250,23 +253,34 @@ class AgentsEnv:
             "masks": [[place[agent], mask] for agent, mask in self.masks.items()],
             "scores": [[place[agent], s] for agent, s in self._returns.items()],
             "turns": self._turns,
-            "env": self._execute(Save()).result(),
+            "env": self._snapshots.save(self._replies, [self._index])[self._index],
         }
 
-    def load(self, saved: Data) -> None:
-        """Restore a saved state; the environment must have been reset before."""
+    def load(self, saved: Data) -> bool:
+        """Restore a saved state; the environment must have been reset before.
+
+        Returns:
+            Whether that was possible; else it begins a new episode.
+        """
+        seeds = load(self._replies, {self._index: saved["env"]})
+        if seeds:
+            self.begin(seeds[self._index])
+            return False
         self.rows = {self._agents[k]: row for k, row in saved["rows"]}
         self.masks = {self._agents[k]: mask for k, mask in saved["masks"]}
         self._returns = {self._agents[k]: float(each) for k, each in saved["scores"]}
         self._turns = int(saved["turns"])
-        self._execute(Load({self._index: saved["env"]})).result()
+        return True
 
     def close(self) -> None:
         """Close the environment."""
         self._shard.close()
 
     def _execute(self, command: Command, tag: str = "") -> Any:  # noqa: ANN401
-        return execute_or_raise(self._shard, command, tag)[self._index]
+        return self._replies(command, tag)[self._index]
+
+    def _replies(self, command: Command, tag: str = "") -> Replies:
+        return execute_or_raise(self._shard, command, tag)
 
     def _log_restart(self, infos: ByAgent, tag: str) -> None:
         for info in infos.values():
@@ -379,11 +393,12 @@ class AgentsEnvs:
 
     def load(self, saved: Data) -> None:
         """Restore a saved state; the environments must have been reset before."""
-        for env, data in zip(self._envs, saved["envs"], strict=True):
-            env.load(data)
+        each = enumerate(zip(self._envs, saved["envs"], strict=True))
+        begun = [index for index, (env, data) in each if not env.load(data)]
         memories = self._memories.values()
         for memory, data in zip(memories, saved["memories"], strict=True):
             memory.load(data)
+            memory.begin(begun)
 
     def close(self) -> None:
         """Close the environments."""

@@ -57,7 +57,10 @@ class ParallelSubEnv(ManagedEnv):
         self._can_restart = rules.restart != "never"
         self._last = NO_LAST
         self._episode = 0
-        self._parallel: Any = self.env
+
+    @property
+    def _parallel(self) -> Any:  # noqa: ANN401 - a ParallelEnv
+        return self._env
 
     def step_agents(self, actions: ByAgent | None) -> ParallelStep:
         """Step the environment; without agents, do what the autoreset mode says.
@@ -70,9 +73,9 @@ class ParallelSubEnv(ManagedEnv):
         self.steps += 1
         try:
             if self._plain:
-                found = self._parallel.step(actions)
+                found = self.stepped.step(actions)
             else:
-                found = self._guard(partial(self._parallel.step, actions))
+                found = self._guard(partial(self.stepped.step, actions))
             obs, rewards, terminated, truncated, infos = found
             agents = list(self._parallel.agents)
             step = ParallelStep(
@@ -146,43 +149,40 @@ class ParallelSubEnv(ManagedEnv):
         arguments: dict[str, Any] = {} if seed is None else {"seed": seed}
         if options is not None:
             arguments["options"] = options
-        observations, infos = self._guard(partial(self._parallel.reset, **arguments))
+        observations, infos = self._guard(partial(self.stepped.reset, **arguments))
         self._episode += 1
         agents = list(self._parallel.agents)
         return ParallelReset(observations, infos, agents, self._episode)
 
-    def save(self) -> Data:
-        """Return the state of the environment and of its restarts as plain data.
+    def save(self, distrusted: Mapping[str, str]) -> Data:
+        """Return a snapshot of the environment, and its restarts, as plain data.
 
         Agents of the last observations are given by their place among all agents.
         """
         if not self._can_restart:
-            return super().save()
+            return super().save(distrusted)
         place = {agent: k for k, agent in enumerate(self._parallel.possible_agents)}
         seen = self._last.observations.items()
         last = [[place[agent], observation] for agent, observation in seen]
         return {
-            **super().save(),
+            **super().save(distrusted),
             "last": last,
             "agents": [place[agent] for agent in self._last.agents],
         }
 
-    def load(self, saved: Data) -> None:
-        """Restore a saved state; the environment must have been reset before."""
-        super().load(saved)
-        if self._can_restart and "last" in saved:
+    def load(self, saved: Data) -> str:
+        """Restore a saved state; see ``ManagedEnv.load``."""
+        reason = super().load(saved)
+        if not reason and self._can_restart and "last" in saved:
             agents = self._parallel.possible_agents
             seen = {agents[k]: observation for k, observation in saved["last"]}
             present = [agents[k] for k in saved["agents"]]
             self._last = Last(seen, present, self._episode)
+        return reason
 
     def step_deferred(self) -> ParallelStep:
         """Do the step that reports a deferred restart."""
         return self._step_without_agents()
-
-    def _restart(self) -> None:
-        super()._restart()
-        self._parallel = self.env
 
     def _restore_last(self, last: Last) -> None:
         self._last = last

@@ -41,6 +41,7 @@ class Outcome:
         cut: How many of them were cut at the limit of steps; empty: none.
         defaults: Default values of settings.
         resume: Command that resumes the run, if it is not complete.
+        not_exact: Which environments a resumed run cannot continue exactly, and why.
         machine: Names and values about machine and Python.
     """
 
@@ -55,6 +56,7 @@ class Outcome:
     cut: str = ""
     defaults: Mapping[str, Any] | None = None
     resume: Sequence[str] = ()
+    not_exact: Sequence[str] = ()
     machine: Sequence[tuple[str, str]] = ()
 
 
@@ -171,12 +173,15 @@ def _reproduce(run: RunDirectory, outcome: Outcome) -> str:
     ]
     if outcome.resume:
         rows.append(("resume", shlex.join(outcome.resume)))
+    rows += [("not exact", sentence) for sentence in outcome.not_exact]
+    resumed = (
+        "" if outcome.not_exact else ", and even if the run is stopped and resumed"
+    )
     return (
         '<section class="panel"><h2>Reproduce</h2>'
         f"<pre>{escape(command)}</pre>"
         "<p>With the versions below, this command gives bit-identical weights, with "
-        "this digest: for any number of workers, and even if the run is stopped and "
-        "resumed.</p>"
+        f"this digest: for any number of workers{resumed}.</p>"
         f"{_rows(rows, mono=True)}</section>"
     )
 

@@ -50,6 +50,8 @@ class TrainingResult:
     """Why the trace could not be written, if it could not."""
     traced: bool = False
     """Whether the run's directory has a trace."""
+    not_exact: Sequence[str] = ()
+    """Which environments a resumed run cannot continue exactly, and why."""
 
     @property
     def final_return(self) -> float | None:
@@ -82,6 +84,7 @@ class TrainingResult:
             rows.append(("trace", f"reactorl trace {path}"))
         if self.stopped:
             rows.append(("resume", f"reactorl train {self.algorithm} --resume {path}"))
+            rows += [("not exact", sentence) for sentence in self.not_exact]
         width = max(len(name) for name, _ in rows)
         head = f"{self.title}: {self.stopped or 'done'}"
         return "\n".join([head, *(f"  {n:<{width}}  {v}" for n, v in rows)])

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import sys
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
@@ -13,6 +14,7 @@ from reactorl._util.status_line import StatusLine
 from reactorl.rl._public import public
 from reactorl.rl.checkpoint.file import write_checkpoint
 from reactorl.rl.checkpoint.fingerprint import weights_digest
+from reactorl.rl.checkpoint.not_exact import described_not_exact, not_exact
 from reactorl.rl.runs.config import algorithm_name, default_settings
 from reactorl.rl.runs.machine import machine_rows
 from reactorl.rl.runs.metrics import CUT, FINAL, RETURN, MetricsWriter, read_metrics
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from reactorl.rl.runs.report import Phase
     from reactorl.rl.runs.trainer import Trainer
 
+_log: Final = logging.getLogger(__name__)
 FINAL_SEED: Final = 2_000_000
 """Added to the seed for the final evaluation: other episodes than all before."""
 
@@ -71,6 +74,7 @@ class TrainingSession:
         self._cut = ""
         self._stop = ""
         self._trace_error: OSError | None = None
+        self._not_exact = described_not_exact(not_exact(saved))
 
     # -- for callbacks ----------------------------------------------------------------
 
@@ -182,6 +186,7 @@ class TrainingSession:
             signal=signals[0] if signals and not complete else None,
             trace_error=self._trace_error,
             traced=trainer.trace or trainer.timing,
+            not_exact=tuple(self._not_exact),
         )
 
     def _show_preprocessing(self) -> None:
@@ -217,10 +222,20 @@ class TrainingSession:
             return
         self._metrics.flush()
         path = self.directory.checkpoint
-        write_checkpoint(path, self._run.save(), self.task)
+        saved = self._run.save()
+        write_checkpoint(path, saved, self.task)
         self._written = self._done
+        self._warn_of(described_not_exact(not_exact(saved)))
         self._note(f"checkpoint at step {self.step:,}")
         self._call("on_checkpoint", path)
+
+    def _warn_of(self, not_exact: list[str]) -> None:
+        """Log which environments cannot be resumed exactly, if that has changed."""
+        for sentence in not_exact:
+            if sentence not in self._not_exact:
+                _log.warning("%s", sentence)
+                self._note(sentence)
+        self._not_exact = not_exact
 
     def _evaluate(self, weights: Weights) -> None:
         """Play the episodes of the final evaluation."""
@@ -342,6 +357,7 @@ class TrainingSession:
             cut=self._cut,
             defaults=default_settings(task),
             resume=() if self._done == task.iterations else resume,
+            not_exact=self._not_exact,
             machine=machine_rows(self.trainer.workers),
         )
         write_report(self.directory, outcome)

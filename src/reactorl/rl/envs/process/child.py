@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import gymnasium as gym
 
-from reactorl.rl.envs.commands import Answer, Only, Reset, Step
+from reactorl.rl.envs.commands import Answer, Load, Only, Reset, Save, Step, Verify
 from reactorl.rl.envs.errors import EnvError
 from reactorl.rl.envs.process.protocol import (
     ASSIGN,
@@ -112,7 +112,8 @@ class ServedShard(LocalShard):
         progress = self._progress
         if progress is None:
             return _sendable(super().execute_one(command, sub_env))
-        progress.current[self._number] = sub_env.index
+        if not isinstance(command, Save | Verify | Load):  # these take many steps
+            progress.current[self._number] = sub_env.index
         reply = super().execute_one(command, sub_env)
         progress.steps[sub_env.index] = sub_env.steps
         progress.restarts[sub_env.index] = sub_env.restarts.count
