@@ -12,6 +12,7 @@ from jax import numpy as jnp
 
 from reactorl.rl import DQN, ActInput, FlowError, Spaces
 from reactorl.rl.algorithms.epsilon_greedy import epsilon
+from tests.rl.contract.tasks import TASKS
 
 SPACES = Spaces(gym.spaces.Box(-9, 9, (4,), np.float32), gym.spaces.Discrete(2))
 
@@ -241,3 +242,24 @@ def test_streams_of_a_dueling_network_have_the_last_hidden_layer(
     assert sizes(params["trunk"]) == trunk
     assert sizes(params["value"]) == [*streams, 1]
     assert sizes(params["advantage"]) == [*streams, 2]
+
+
+def test_images_are_stored_as_bytes_and_read_by_a_cnn() -> None:
+    task = TASKS["dqn"]["dueling, images"]
+    with task.start() as run:
+        for _ in range(4):
+            run.step()
+        replay, weights = run.registry.reactor("main.replay"), run.weights
+
+    columns = replay.store.columns
+    assert columns["observations"].dtype == np.uint8
+    assert columns["observations"].shape == (130, 6, 6, 2)
+    assert "next_observations" not in columns
+    kernel = weights["network"]["trunk"][0]["w"]
+    assert kernel.ndim == 4
+    # Acting is compiled; in NumPy the sums have another order.
+    images = columns["observations"][:3]
+    scaled = images.astype(np.float32) * np.float32(1 / 255)
+    found = task.algorithm._compiled(weights, images)
+    expected = task.algorithm._q_values(weights["network"], scaled, np)
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)

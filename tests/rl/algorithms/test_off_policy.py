@@ -7,6 +7,7 @@ numbers from JAX, because those are part of the definition of an update.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -17,6 +18,8 @@ import pytest
 
 from reactorl.rl import SAC, TD3, ActInput, FlowError, Spaces
 from reactorl.rl.algorithms.bounded_actions import bounds, to_actions, to_choices
+from tests.rl.contract.tasks import SAC_TASK, Pixels
+from tests.rl.trained import lasting, trained
 
 SPACES = Spaces(
     gym.spaces.Box(-9, 9, (2,), np.float32),
@@ -442,3 +445,15 @@ def test_independent_noise_needs_no_memory() -> None:
         FlowError, match=r"noise_persistence must be in \[0, 1\), got 1"
     ):
         SAC(noise_persistence=1.0)
+
+
+def test_sac_learns_from_images_with_the_same_bits_for_any_workers() -> None:
+    actions = gym.spaces.Box(-1, 1, (2,), np.float32)
+    task = replace(lasting(SAC_TASK, 4), env=partial(Pixels, actions), eval_every=0)
+
+    weights, iterations = trained(task, workers=1)
+
+    assert iterations[-1].metrics is not None
+    assert trained(task, workers=2) == (weights, iterations)
+    actor = task.algorithm.init(task.spaces, 1).actor
+    assert actor[0]["w"].ndim == 4  # a convolution comes first

@@ -24,9 +24,12 @@ from reactorl.rl.algorithms.epsilon_greedy import (
     epsilon,
     nth_allowed,
 )
+from reactorl.rl.algorithms.networks.choice import choose_network
+from reactorl.rl.algorithms.networks.compiled import CompiledRows
 from reactorl.rl.algorithms.networks.mlp import apply_mlp, make_mlp
+from reactorl.rl.algorithms.networks.options import NetworkOption
 from reactorl.rl.flow.action_encoding import check_actions
-from reactorl.rl.flow.algorithm import ActOutput, Algorithm, require
+from reactorl.rl.flow.algorithm import ActOutput, require
 from reactorl.rl.flow.encoding import Encoder, network_input
 from reactorl.rl.flow.replay import ReplayConfig
 
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import ModuleType
 
+    from reactorl.rl.algorithms.networks.network import Network
     from reactorl.rl.checkpoint.registry import Data
     from reactorl.rl.flow.algorithm import (
         ActInput,
@@ -59,7 +63,7 @@ class DQNState(NamedTuple):
 
 @public
 @dataclass(frozen=True, kw_only=True)
-class DQN(Algorithm):
+class DQN(NetworkOption):
     """DQN: Q-learning with a network, for discrete actions."""
 
     lag: int = 0
@@ -90,7 +94,7 @@ class DQN(Algorithm):
     exploration_fraction: float = 0.16
     """Fraction of total_timesteps over which epsilon is annealed."""
     hidden: tuple[int, ...] = (128, 128)
-    """Sizes of the hidden layers."""
+    """Sizes of the hidden layers of an MLP."""
     double: bool = True
     """Use double DQN: the online network selects the next action, the target network
     evaluates it."""
@@ -148,37 +152,50 @@ class DQN(Algorithm):
         """Return the state with a new network."""
         assert isinstance(spaces_.action, spaces.Discrete)
         encoder = Encoder(spaces_.observation)
-        inputs = int(np.prod(encoder.input_shape))
         random = np.random.Generator(np.random.PCG64(seed))  # noqa: TID251
-        params = self._network(random, inputs, int(spaces_.action.n))
+        params = self._network(random, encoder.input_shape, int(spaces_.action.n))
         params, one_hot = jax.tree.map(jnp.asarray, (params, encoder.one_hot))
         optimiser = self._optimiser.init(params)
         return DQNState(params, params, optimiser, jnp.int32(0), one_hot)
 
-    def _network(self, random: Random, inputs: int, actions: int) -> Any:  # noqa: ANN401
+    def _trunk(self, shape: tuple[int, ...]) -> Network:
+        """Return the layers before the head, or before the streams of a dueling one."""
+        hidden = self.hidden[:-1] if self.dueling else self.hidden
+        return choose_network(self.network, shape, hidden, "relu")
+
+    def _network(self, random: Random, shape: tuple[int, ...], actions: int) -> Any:  # noqa: ANN401
         """Return a new network: layers, or for a dueling one its trunk and streams."""
+        trunk = self._trunk(shape)
         if not self.dueling:
-            return make_mlp(random, (inputs, *self.hidden, actions), last_scale=0.1)
-        *trunk, features = (inputs, *self.hidden)[:-1] or (inputs,)
-        streams = (features, *self.hidden[-1:])
-        gain = float(np.sqrt(2))  # as of all hidden layers
+            return trunk.init_with_head(random, shape, actions, 0.1)
+        layers = trunk.init(random, shape)
+        streams = (trunk.size(shape), *self.hidden[-1:])
         return {
-            "trunk": make_mlp(random, (*trunk, features), last_scale=gain),
+            "trunk": layers,
             "value": make_mlp(random, (*streams, 1), last_scale=0.1),
             "advantage": make_mlp(random, (*streams, actions), last_scale=0.1),
         }
 
     def _q_values(self, params: Any, inputs: Any, xp: ModuleType) -> Any:  # noqa: ANN401
         """Return the value of each action, for each row of ``network_input``."""
-        inputs = inputs.reshape(len(inputs), -1)
+        trunk = self._trunk(inputs.shape[1:])
         if not self.dueling:
-            return apply_mlp(params, inputs, xp)
-        if params["trunk"]:
-            inputs = xp.maximum(apply_mlp(params["trunk"], inputs, xp), 0)
-        advantages = apply_mlp(params["advantage"], inputs, xp)
+            return trunk.apply_with_head(params, inputs, xp)
+        features = trunk.apply(params["trunk"], inputs, xp)
+        advantages = apply_mlp(params["advantage"], features, xp)
         # Without the mean, value and advantages could shift against each other.
         advantages = advantages - advantages.mean(axis=1, keepdims=True)
-        return apply_mlp(params["value"], inputs, xp) + advantages
+        return apply_mlp(params["value"], features, xp) + advantages
+
+    @cached_property
+    def _compiled(self) -> CompiledRows:
+        """The values of actions for encoded observations, by networks of JAX."""
+
+        def forward(weights: Weights, rows: Any) -> Any:  # noqa: ANN401
+            inputs = network_input(weights["one_hot"], rows, jnp)
+            return self._q_values(weights["network"], inputs, jnp)
+
+        return CompiledRows(forward)
 
     def weights(self, state: DQNState) -> Weights:
         """Return the network, without the target network."""
@@ -213,8 +230,13 @@ class DQN(Algorithm):
 
     def act_greedy(self, weights: Weights, inputs: ActInput) -> ActOutput:
         """Return the allowed action with the largest Q-value."""
-        rows = network_input(weights["one_hot"], inputs.observations, np)
-        values = self._q_values(weights["network"], rows, np)
+        one_hot, observations = weights["one_hot"], inputs.observations
+        shape = (len(one_hot["values"]),) if one_hot else observations.shape[1:]
+        if self._trunk(shape).compiled:
+            values = self._compiled(weights, observations)
+        else:
+            rows = network_input(one_hot, observations, np)
+            values = self._q_values(weights["network"], rows, np)
         return ActOutput(best_actions(values, inputs.action_mask))
 
     # -- learning ---------------------------------------------------------------------

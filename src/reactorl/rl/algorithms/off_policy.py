@@ -19,14 +19,19 @@ from reactorl.rl.algorithms.bounded_actions import (
     to_actions,
     to_choices,
 )
+from reactorl.rl.algorithms.networks.choice import choose_network
+from reactorl.rl.algorithms.networks.compiled import CompiledRows
 from reactorl.rl.algorithms.networks.mlp import apply_mlp, make_mlp
-from reactorl.rl.flow.algorithm import ActOutput, Algorithm, require
+from reactorl.rl.algorithms.networks.options import NetworkOption
+from reactorl.rl.flow.algorithm import ActOutput, require
 from reactorl.rl.flow.encoding import Encoder, network_input
 from reactorl.rl.flow.replay import ReplayConfig
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from types import ModuleType
 
+    from reactorl.rl.algorithms.networks.network import Network
     from reactorl.rl.checkpoint.registry import Data
     from reactorl.rl.flow.algorithm import (
         ActInput,
@@ -41,7 +46,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OffPolicyActorCritic(Algorithm):
+class OffPolicyActorCritic(NetworkOption):
     """An off-policy algorithm with an actor and two critics, for bounded actions."""
 
     total_timesteps: int = 20_000
@@ -80,7 +85,8 @@ class OffPolicyActorCritic(Algorithm):
     for 1 / (1 - noise_persistence) steps on average. Above 0, exploration goes further,
     for environments in which it takes many steps in one direction to get anywhere."""
     hidden: tuple[int, ...] = (64, 64)
-    """Sizes of the hidden layers, of the actor and of each critic."""
+    """Sizes of the hidden layers, of the actor and of each critic. For images they
+    follow the layers of a CNN, which each of the three has."""
 
     default_env = "Pendulum-v1"
 
@@ -125,14 +131,41 @@ class OffPolicyActorCritic(Algorithm):
         """Return a new actor, two critics, and the constants of both spaces."""
         assert isinstance(spaces_.action, spaces.Box)
         encoder = Encoder(spaces_.observation)
-        inputs = int(np.prod(encoder.input_shape))
+        shape, trunk = encoder.input_shape, self._trunk(encoder.input_shape)
         actions = int(np.prod(spaces_.action.shape))
-        sizes = (inputs, *self.hidden, outputs_per_action * actions)
-        actor = make_mlp(random, sizes, last_scale=0.01)
-        sizes = (inputs + actions, *self.hidden, 1)
-        critics = [make_mlp(random, sizes, last_scale=1.0) for _ in range(2)]
+
+        def layers(more: int, outputs: int, gain: float) -> list[Any]:
+            own = trunk.init(random, shape)
+            sizes = (trunk.size(shape) + more, *self.hidden, outputs)
+            return [*own, *make_mlp(random, sizes, last_scale=gain)]
+
+        actor = layers(0, outputs_per_action * actions, 0.01)
+        critics = [layers(actions, 1, 1.0) for _ in range(2)]
         limits = {**bounds(spaces_.action), "one_hot": encoder.one_hot}
         return actor, critics, limits
+
+    def _trunk(self, shape: tuple[int, ...]) -> Network:
+        """Return the layers before the hidden ones; for vectors there are none."""
+        return choose_network(self.network, shape, (), "relu")
+
+    def _outputs(
+        self,
+        layers: Any,  # noqa: ANN401
+        inputs: Any,  # noqa: ANN401
+        xp: ModuleType,
+        choices: Any = None,  # noqa: ANN401
+    ) -> Any:  # noqa: ANN401
+        """Return the outputs of an actor, or with choices those of a critic."""
+        first = len(layers) - len(self.hidden) - 1
+        trunk = self._trunk(inputs.shape[1:])
+        features = trunk.apply(layers[:first], inputs, xp)
+        if choices is not None:
+            features = xp.concatenate([features, choices], axis=1)
+        return apply_mlp(layers[first:], features, xp)
+
+    def _q_values(self, critics: Any, inputs: Any, choices: Any) -> list[Any]:  # noqa: ANN401
+        """Return the values of each critic for each observation and choice."""
+        return [self._outputs(c, inputs, jnp, choices)[:, 0] for c in critics]
 
     def weights(self, state: State) -> Weights:
         """Return the actor and the bounds of actions."""
@@ -159,8 +192,7 @@ class OffPolicyActorCritic(Algorithm):
             memory = {"noise": noise, "has_noise": np.ones_like(kept)}
         choices = noise
         if not uniform:
-            read = rows(limits, observations, np)
-            choices = self._explore(weights["actor"], read, noise)
+            choices = self._explore(self._acted(weights, observations), noise)
         return ActOutput(to_actions(choices, limits), memory=memory)
 
     def initial_memory(self, spaces: Spaces, count: int) -> Batch | None:
@@ -176,22 +208,40 @@ class OffPolicyActorCritic(Algorithm):
 
     def act_greedy(self, weights: Weights, inputs: ActInput) -> ActOutput:
         """Return the actor's actions without exploration."""
-        limits = weights["limits"]
-        read = rows(limits, inputs.observations, np)
-        actions = to_actions(self._greedy(weights["actor"], read), limits)
+        choices = self._greedy(self._acted(weights, inputs.observations))
+        actions = to_actions(choices, weights["limits"])
         return ActOutput(actions, memory=inputs.memory)
+
+    def _acted(self, weights: Weights, observations: Array) -> Array:
+        """Return the outputs of the actor."""
+        one_hot = weights["limits"]["one_hot"]
+        shape = (len(one_hot["values"]),) if one_hot else observations.shape[1:]
+        if self._trunk(shape).compiled:
+            found: Array = self._compiled(weights, observations)
+            return found
+        inputs = network_input(one_hot, observations, np)
+        found = self._outputs(weights["actor"], inputs, np)
+        return found
+
+    @cached_property
+    def _compiled(self) -> CompiledRows:
+        def forward(weights: Weights, observations: Any) -> Any:  # noqa: ANN401
+            inputs = network_input(weights["limits"]["one_hot"], observations, jnp)
+            return self._outputs(weights["actor"], inputs, jnp)
+
+        return CompiledRows(forward)
 
     def _steps_at(self, progress: float) -> int:
         """Return the environment steps before an iteration, from its progress."""
         return round(progress * self.iterations) * self.steps_per_iteration
 
     @abstractmethod
-    def _explore(self, actor: Any, inputs: Array, noise: Array) -> Array:  # noqa: ANN401
-        """Return choices with exploration, from standard normal noise."""
+    def _explore(self, outputs: Array, noise: Array) -> Array:
+        """Return choices of an actor's outputs, with standard normal noise."""
 
     @abstractmethod
-    def _greedy(self, actor: Any, inputs: Array) -> Array:  # noqa: ANN401
-        """Return choices without exploration."""
+    def _greedy(self, outputs: Array) -> Array:
+        """Return choices of an actor's outputs, without exploration."""
 
     # -- learning ---------------------------------------------------------------------
 
@@ -240,12 +290,12 @@ class OffPolicyActorCritic(Algorithm):
             batch: The transitions.
             next_values: Values of the next observations.
         """
-        inputs = rows(limits, batch["observations"], jnp)
+        inputs = network_input(limits["one_hot"], batch["observations"], jnp)
         choices = to_choices(batch["actions"], limits)
         targets = batch["rewards"] + batch["discounts"] * next_values
 
         def loss(critics: Any) -> tuple[Any, Any]:  # noqa: ANN401
-            values = q_values(critics, inputs, choices)
+            values = self._q_values(critics, inputs, choices)
             found = sum(jnp.mean((value - targets) ** 2) for value in values)
             mean = (jnp.mean(values[0]) + jnp.mean(values[1])) / 2
             return found, {"qf_loss": found / 2, "qf_values": mean}
@@ -266,18 +316,6 @@ class OffPolicyActorCritic(Algorithm):
     def deserialize(self, like: State, data: Data) -> State:
         """Return a state from plain data."""
         return pytree.unflatten(like, data)
-
-
-def q_values(critics: Any, inputs: Any, choices: Any) -> list[Any]:  # noqa: ANN401
-    """Return the values of both critics for each observation and choice."""
-    together = jnp.concatenate([inputs, choices], axis=1)
-    return [apply_mlp(critic, together, jnp)[:, 0] for critic in critics]
-
-
-def rows(limits: Any, observations: Any, xp: Any) -> Any:  # noqa: ANN401
-    """Return observations as rows of floats, with indices as one-hot vectors."""
-    found = network_input(limits["one_hot"], observations, xp)
-    return found.reshape(len(found), -1)
 
 
 def key_of(state: State) -> Any:  # noqa: ANN401

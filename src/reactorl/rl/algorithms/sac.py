@@ -16,14 +16,9 @@ import numpy as np
 
 from reactorl.rl._public import public
 from reactorl.rl.algorithms._jax import jax, jnp, optax
-from reactorl.rl.algorithms.networks.mlp import apply_mlp
-from reactorl.rl.algorithms.off_policy import (
-    OffPolicyActorCritic,
-    key_of,
-    q_values,
-    rows,
-)
+from reactorl.rl.algorithms.off_policy import OffPolicyActorCritic, key_of
 from reactorl.rl.flow.algorithm import require
+from reactorl.rl.flow.encoding import network_input
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -104,13 +99,13 @@ class SAC(OffPolicyActorCritic):
 
     # -- acting -----------------------------------------------------------------------
 
-    def _explore(self, actor: Any, inputs: Array, noise: Array) -> Array:  # noqa: ANN401
-        mean, log_std = _distribution(actor, inputs, np)
+    def _explore(self, outputs: Array, noise: Array) -> Array:
+        mean, log_std = _distribution(outputs, np)
         found: Array = np.tanh(mean + np.exp(log_std) * noise)
         return found
 
-    def _greedy(self, actor: Any, inputs: Array) -> Array:  # noqa: ANN401
-        found: Array = np.tanh(_distribution(actor, inputs, np)[0])
+    def _greedy(self, outputs: Array) -> Array:
+        found: Array = np.tanh(_distribution(outputs, np)[0])
         return found
 
     # -- learning ---------------------------------------------------------------------
@@ -128,9 +123,13 @@ class SAC(OffPolicyActorCritic):
 
     def _update(self, state: SACState, batch: Any) -> tuple[SACState, Any]:  # noqa: ANN401
         key, next_key = jax.random.split(key_of(state))
-        next_rows = rows(state.limits, batch["next_observations"], jnp)
-        choices, log_probs = sample(state.actor, next_rows, next_key)
-        values = q_values(state.target_critics, next_rows, choices)
+        next_rows = network_input(
+            state.limits["one_hot"], batch["next_observations"], jnp
+        )
+        choices, log_probs = sample(
+            self._outputs(state.actor, next_rows, jnp), next_key
+        )
+        values = self._q_values(state.target_critics, next_rows, choices)
         next_values = jnp.minimum(*values) - self._alpha(state) * log_probs
         gradients, metrics = self._critic_gradients(
             state.critics, state.limits, batch, next_values
@@ -141,7 +140,9 @@ class SAC(OffPolicyActorCritic):
 
         def improve(state: SACState) -> tuple[SACState, Any]:
             return self._improve(
-                state, rows(state.limits, batch["observations"], jnp), key
+                state,
+                network_input(state.limits["one_hot"], batch["observations"], jnp),
+                key,
             )
 
         def keep(state: SACState) -> tuple[SACState, Any]:
@@ -177,8 +178,8 @@ class SAC(OffPolicyActorCritic):
         alpha = self._alpha(state)
 
         def loss(actor: Any) -> tuple[Any, Any]:  # noqa: ANN401
-            choices, log_probs = sample(actor, inputs, key)
-            value = jnp.minimum(*q_values(state.critics, inputs, choices))
+            choices, log_probs = sample(self._outputs(actor, inputs, jnp), key)
+            value = jnp.minimum(*self._q_values(state.critics, inputs, choices))
             return jnp.mean(alpha * log_probs - value), jnp.mean(log_probs)
 
         (actor_loss, log_prob), gradients = jax.value_and_grad(loss, has_aux=True)(
@@ -201,16 +202,16 @@ class SAC(OffPolicyActorCritic):
         return state, (actor_loss, -log_prob)
 
 
-def _distribution(actor: Any, inputs: Any, xp: ModuleType) -> tuple[Any, Any]:  # noqa: ANN401
+def _distribution(outputs: Any, xp: ModuleType) -> tuple[Any, Any]:  # noqa: ANN401
     """Return mean and log standard deviation of the policy before tanh."""
-    mean, log_std = xp.split(apply_mlp(actor, inputs, xp), 2, axis=1)
+    mean, log_std = xp.split(outputs, 2, axis=1)
     half = (LOG_STD_MAX - LOG_STD_MIN) / 2
     return mean, LOG_STD_MIN + half * (xp.tanh(log_std) + 1)
 
 
-def sample(actor: Any, inputs: Any, key: Any) -> tuple[Any, Any]:  # noqa: ANN401
-    """Return sampled choices and their log-probabilities, as functions of the actor."""
-    mean, log_std = _distribution(actor, inputs, jnp)
+def sample(outputs: Any, key: Any) -> tuple[Any, Any]:  # noqa: ANN401
+    """Return sampled choices and their log-probabilities, from an actor's outputs."""
+    mean, log_std = _distribution(outputs, jnp)
     noise = jax.random.normal(key, mean.shape)
     raw = mean + jnp.exp(log_std) * noise
     normal = -0.5 * (noise * noise + _LOG_2_PI) - log_std

@@ -17,14 +17,9 @@ import numpy as np
 
 from reactorl.rl._public import public
 from reactorl.rl.algorithms._jax import jax, jnp, optax
-from reactorl.rl.algorithms.networks.mlp import apply_mlp
-from reactorl.rl.algorithms.off_policy import (
-    OffPolicyActorCritic,
-    key_of,
-    q_values,
-    rows,
-)
+from reactorl.rl.algorithms.off_policy import OffPolicyActorCritic, key_of
 from reactorl.rl.flow.algorithm import require
+from reactorl.rl.flow.encoding import network_input
 
 if TYPE_CHECKING:
     from reactorl.rl.flow.algorithm import Array, Spaces
@@ -93,13 +88,13 @@ class TD3(OffPolicyActorCritic):
 
     # -- acting -----------------------------------------------------------------------
 
-    def _explore(self, actor: Any, inputs: Array, noise: Array) -> Array:  # noqa: ANN401
-        choices = self._greedy(actor, inputs)
+    def _explore(self, outputs: Array, noise: Array) -> Array:
+        choices = self._greedy(outputs)
         found: Array = np.clip(choices + self.exploration_noise * noise, -1, 1)
         return found
 
-    def _greedy(self, actor: Any, inputs: Array) -> Array:  # noqa: ANN401
-        found: Array = np.tanh(apply_mlp(actor, inputs, np))
+    def _greedy(self, outputs: Array) -> Array:
+        found: Array = np.tanh(outputs)
         return found
 
     # -- learning ---------------------------------------------------------------------
@@ -109,12 +104,16 @@ class TD3(OffPolicyActorCritic):
         return optax.adam(self.learning_rate)
 
     def _update(self, state: TD3State, batch: Any) -> tuple[TD3State, Any]:  # noqa: ANN401
-        next_rows = rows(state.limits, batch["next_observations"], jnp)
-        choices = jnp.tanh(apply_mlp(state.target_actor, next_rows, jnp))
+        next_rows = network_input(
+            state.limits["one_hot"], batch["next_observations"], jnp
+        )
+        choices = jnp.tanh(self._outputs(state.target_actor, next_rows, jnp))
         noise = self.policy_noise * jax.random.normal(key_of(state), choices.shape)
         noise = jnp.clip(noise, -self.noise_clip, self.noise_clip)
         choices = jnp.clip(choices + noise, -1, 1)
-        next_values = jnp.minimum(*q_values(state.target_critics, next_rows, choices))
+        next_values = jnp.minimum(
+            *self._q_values(state.target_critics, next_rows, choices)
+        )
         gradients, metrics = self._critic_gradients(
             state.critics, state.limits, batch, next_values
         )
@@ -126,7 +125,10 @@ class TD3(OffPolicyActorCritic):
         )
 
         def improve(state: TD3State) -> tuple[TD3State, Any]:
-            return self._improve(state, rows(state.limits, batch["observations"], jnp))
+            return self._improve(
+                state,
+                network_input(state.limits["one_hot"], batch["observations"], jnp),
+            )
 
         def keep(state: TD3State) -> tuple[TD3State, Any]:
             return state, jnp.float32(0.0)
@@ -144,8 +146,8 @@ class TD3(OffPolicyActorCritic):
         """Update the actor and all target networks; return the actor's loss."""
 
         def loss(actor: Any) -> Any:  # noqa: ANN401
-            choices = jnp.tanh(apply_mlp(actor, inputs, jnp))
-            return -jnp.mean(q_values(state.critics[:1], inputs, choices)[0])
+            choices = jnp.tanh(self._outputs(actor, inputs, jnp))
+            return -jnp.mean(self._q_values(state.critics[:1], inputs, choices)[0])
 
         actor_loss, gradients = jax.value_and_grad(loss)(state.actor)
         changes, optimiser = self._optimiser.update(gradients, state.actor_optimiser)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The options of an actor-critic's networks."""
+"""The options of networks, as fields of an algorithm."""
 
 from __future__ import annotations
 
@@ -20,12 +20,30 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class NetworkOptions(Algorithm):
-    """Which networks an actor-critic has; flags of ``reactorl train``."""
+class NetworkOption(Algorithm):
+    """Which network reads observations; a flag of ``reactorl train``."""
 
     network: str | NetworkFunction = "auto"
     """Network between observations and outputs: auto (a CNN for images, else an MLP),
     mlp, nature-cnn, small-cnn, impala-cnn, or your own as module:function."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.network, str):
+            # By name if possible: the same run as one from the command line.
+            name = importable_name(self.network)
+            object.__setattr__(self, "network", name or self.network)
+        super().__post_init__()
+
+    def check(self) -> None:
+        """Check the hyper-parameters."""
+        super().check()
+        check_network(self.network)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkOptions(NetworkOption):
+    """Which networks an actor-critic has; flags of ``reactorl train``."""
+
     hidden: tuple[int, ...] = (64, 64)
     """Sizes of the hidden layers of an MLP, of actor and critic each."""
     activation: Activation = "tanh"
@@ -39,13 +57,6 @@ class NetworkOptions(Algorithm):
     recurrent_size: int = 128
     """Size of the recurrent layer."""
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.network, str):
-            # By name if possible: the same run as one from the command line.
-            name = importable_name(self.network)
-            object.__setattr__(self, "network", name or self.network)
-        super().__post_init__()
-
     def check(self) -> None:
         """Check the hyper-parameters."""
         super().check()
@@ -53,7 +64,6 @@ class NetworkOptions(Algorithm):
         require(self.activation in ("relu", "tanh"), self, "activation", "relu or tanh")
         known = ("none", "gru", "lstm")
         require(self.recurrent in known, self, "recurrent", "none, gru or lstm")
-        check_network(self.network)
 
     def networks(self, shape: tuple[int, ...]) -> ActorCriticNetwork:
         """Return the networks for observations of a shape."""
