@@ -22,7 +22,7 @@ configuration, metrics (metrics.csv, and for TensorBoard), newest checkpoint,
 learning curve, and a report (report.html).
 
 algorithms:
-  dqn         discrete actions; double and dueling DQN, n-step, prioritized replay
+  dqn         discrete actions; double, dueling, n-step, prioritized replay
   impala      discrete or continuous actions; V-trace, for pipelined training
   ippo        several agents, each with PPO (PettingZoo)
   ppo         discrete or continuous actions
