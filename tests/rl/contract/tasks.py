@@ -72,6 +72,32 @@ class Pixels(gym.Env[Any, Any]):
         return (drawn + int(10 * abs(number))).astype(np.uint8)
 
 
+class Glimpses(gym.Env[Any, Any]):
+    """Shows a pixel for a moment; episodes end by termination and by truncation."""
+
+    observation_space = gym.spaces.Box(0, 255, (6, 5, 2), np.uint8)
+    action_space = gym.spaces.Discrete(3)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        """Begin an episode."""
+        super().reset(seed=seed)
+        self.steps = 0
+        return self._image(), {}
+
+    def step(self, action: Any) -> Any:
+        """Reward the column of the pixel that was seen last."""
+        self.steps += 1
+        reward = float(action == self.column % 3)
+        image = self._image()
+        return image, reward, self.column == 4, self.steps == 7, {}
+
+    def _image(self) -> Any:
+        image = np.zeros((6, 5, 2), np.uint8)
+        row, self.column = self.np_random.integers((6, 5))
+        image[row, self.column] = 255
+        return image
+
+
 SMALL: Any = {"rollouts": 4, "eval_every": 144, "eval_episodes": 4}
 DQN_TASK = DQN(
     num_envs=8,
@@ -93,6 +119,8 @@ PPO_TASK = PPO(
     num_minibatches=3,
     update_epochs=2,
 ).task("CartPole-v1", **SMALL)
+RECURRENT = {"recurrent": "lstm", "recurrent_size": 6}
+NORMALIZED = {"norm_obs": True, "norm_reward": True}
 CONTINUOUS = {"norm_obs": True, "anneal_lr": False}
 IMPALA_TASK = IMPALA(
     num_envs=8, num_steps=10, total_timesteps=7 * 80, hidden=(8,), num_minibatches=1
@@ -146,12 +174,20 @@ TASKS: dict[str, dict[str, Any]] = {
         "continuous, lag 3": replace(
             tuned(PPO_TASK, lag=3, **CONTINUOUS), env="Pendulum-v1"
         ),
+        "images": replace(tuned(PPO_TASK, num_minibatches=2), env=Glimpses),
+        "LSTM, separate, normalized, lag 1": tuned(
+            PPO_TASK, lag=1, shared_trunk=False, **RECURRENT, **NORMALIZED
+        ),
     },
     "impala": {
         "lag 0": tuned(IMPALA_TASK, lag=0),
         "lag 1": IMPALA_TASK,
         "continuous, lag 3": replace(
             tuned(IMPALA_TASK, lag=3, num_minibatches=2), env="Pendulum-v1"
+        ),
+        "images, GRU, normalized": replace(
+            tuned(IMPALA_TASK, recurrent="gru", recurrent_size=6, **NORMALIZED),
+            env=Glimpses,
         ),
     },
     "q-learning": {
@@ -176,5 +212,8 @@ TASKS: dict[str, dict[str, Any]] = {
     "ippo": {
         "fixed agents": IPPO_TASK,
         "agents that leave early": replace(IPPO_TASK, env=Alike),
+        "LSTM, agents that leave early": replace(
+            tuned(IPPO_TASK, **RECURRENT), env=Alike
+        ),
     },
 }

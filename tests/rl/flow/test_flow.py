@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from reactorl import Reactor
-from reactorl.rl import DQN, FlowError, Replay, Rollout, Trajectory
+from reactorl.rl import DQN, PPO, FlowError, Replay, Rollout, Trajectory
 from reactorl.rl.flow import flow as module
 from tests.rl.contract.tasks import DQN_TASK, PPO_TASK
 from tests.rl.trained import bits, lasting, trained, tuned
@@ -247,3 +247,31 @@ def test_traces_are_the_same_in_other_processes() -> None:
         )
         found.add(done.stdout)
     assert len(found) == 1
+
+
+class BadReward(gym.Wrapper[Any, Any, Any, Any]):
+    def step(self, action: Any) -> Any:
+        observation, _, *rest = super().step(action)
+        return observation, None, *rest  # becomes NaN in an array, as in Gymnasium
+
+
+def test_rewards_that_are_not_finite_stop_the_training() -> None:
+    task = replace(DQN_TASK, env=lambda: BadReward(gym.make("CartPole-v1")))
+
+    match = "reward must be a finite number, got nan of environment 0 in step 1 of iter"
+    with pytest.raises(FlowError, match=match):
+        task.run()
+
+
+@pytest.mark.parametrize(
+    ("settings", "match"),
+    [
+        ({"gamma": 2.0}, r"gamma must be in \[0, 1\], got 2"),
+        ({"gamma": float("nan")}, "gamma must be a number, got nan"),
+        ({"learning_rate": float("nan")}, "learning_rate must be a number, got nan"),
+        ({"hidden": (8, 0)}, r"hidden must be sizes of at least 1, got \(8, 0\)"),
+    ],
+)
+def test_hyper_parameters_out_of_range_are_refused(settings: Any, match: str) -> None:
+    with pytest.raises(FlowError, match=match):
+        PPO(**settings)

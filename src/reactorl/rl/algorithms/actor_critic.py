@@ -79,6 +79,8 @@ class ActorCritic(NetworkOptions):
     def check_spaces(self, spaces_: Spaces) -> None:
         """Check that there is a policy for these spaces."""
         policy.check(self.name, spaces_)
+        shape = Encoder(spaces_.observation).input_shape
+        self.networks(shape).network.check(shape)
 
     def weights(self, state: State) -> Weights:
         """Return the actor, the constants of spaces, and what normalizes rows."""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from reactorl import ReactorlError
@@ -129,6 +129,15 @@ class Algorithm(ABC):
         for name in ("total_timesteps", "num_envs", "num_steps"):
             require(getattr(self, name) >= 1, self, name, "at least 1")
         require(self.lag >= 0, self, "lag", "0 or more iterations")
+        for each in fields(self):
+            value = getattr(self, each.name)
+            is_nan = isinstance(value, float) and value != value
+            require(not is_nan, self, each.name, "a number")
+            if each.name in ("gamma", "gae_lambda"):
+                require(0 <= value <= 1, self, each.name, "in [0, 1]")
+            if each.name == "hidden":
+                fits = all(size >= 1 for size in value)
+                require(fits, self, each.name, "sizes of at least 1")
 
     # -- what follows from the hyper-parameters ---------------------------------------
 

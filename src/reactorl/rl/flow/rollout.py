@@ -11,6 +11,7 @@ import numpy as np
 from reactorl import Input, Output, Reactor, param, reaction, shutdown, startup
 from reactorl.rl._public import public
 from reactorl.rl.checkpoint.registry import random_state, set_random_state
+from reactorl.rl.flow.algorithm import FlowError
 from reactorl.rl.flow.policy_memory import memory_columns
 from reactorl.rl.flow.shard_envs import RolloutEnvs
 from reactorl.rl.flow.trajectory import Columns, Trajectory
@@ -18,7 +19,7 @@ from reactorl.rl.flow.trajectory import Columns, Trajectory
 if TYPE_CHECKING:
     from reactorl.rl.checkpoint.registry import Data, StateRegistry
     from reactorl.rl.envs.shard_factory import ShardFactory
-    from reactorl.rl.flow.algorithm import Algorithm, Spaces, Weights
+    from reactorl.rl.flow.algorithm import Algorithm, Array, Spaces, Weights
     from reactorl.rl.flow.trajectory import Episode
 
 
@@ -124,10 +125,27 @@ class Rollout(Reactor):
                     next_masks[who] = last_mask
                 episodes.append(episode)
             steps.next()
+        self._check_rewards(steps.arrays["rewards"])
         last_observations = envs.observations().copy()
         self.sent = Trajectory(steps.arrays, last_observations, tuple(episodes))
         self.sent_at = self.elapsed
         self.trajectory.set(self.sent)
+
+    def _check_rewards(self, rewards: Array) -> None:
+        """Check that rewards are numbers: one NaN makes all weights NaN.
+
+        Raises:
+            FlowError: One is not.
+        """
+        if np.isfinite(rewards).all():
+            return
+        step, env = np.argwhere(~np.isfinite(rewards))[0].tolist()
+        index = self.bank_index * self.plan.num_envs + env
+        msg = (
+            f"reward must be a finite number, got {rewards[step, env]} of environment "
+            f"{index} in step {step + 1} of iteration {self.iteration.value}"
+        )
+        raise FlowError(msg, "Correct the environment, or wrap it.")
 
     # -- checkpoints ------------------------------------------------------------------
 

@@ -110,6 +110,10 @@ class CNN(Network):
             size = (size - 1) * stride + kernel
         return size
 
+    def check(self, shape: tuple[int, ...]) -> None:
+        """Check that observations are images that are large enough."""
+        _layout(shape, self.smallest)
+
     def init(self, random: Any, shape: tuple[int, ...]) -> list[Any]:  # noqa: ANN401
         """Return new parameters."""
         layout = _layout(shape, self.smallest)
@@ -139,7 +143,7 @@ class CNN(Network):
 NATURE_CNN = CNN(((32, 8, 4), (64, 4, 2), (64, 3, 1)), 512)
 """The network of DQN for Atari games (Mnih et al., 2015)."""
 SMALL_CNN = CNN(((16, 3, 1), (32, 3, 1)), 128)
-"""For small grids, such as those of MinAtar and MiniGrid."""
+"""For small grids, such as those of MinAtar."""
 
 
 @dataclass(frozen=True)
@@ -156,6 +160,10 @@ class ImpalaCNN(Network):
 
     filters: tuple[int, ...] = (16, 32, 32)
     features: int = 256
+
+    def check(self, shape: tuple[int, ...]) -> None:
+        """Check that observations are images."""
+        _layout(shape, 2)
 
     def init(self, random: Any, shape: tuple[int, ...]) -> list[Any]:  # noqa: ANN401
         """Return new parameters."""

@@ -37,6 +37,10 @@ class CustomNetwork(Network):
 
     function: NetworkFunction
 
+    def check(self, shape: tuple[int, ...]) -> None:
+        """Check what the function returns for this shape."""
+        self.size(shape)
+
     def init(self, random: Random, shape: tuple[int, ...]) -> list[Any]:
         """Return new parameters; the list has one entry."""
         init, _ = _made(self.function, tuple(shape))

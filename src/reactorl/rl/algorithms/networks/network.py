@@ -26,6 +26,13 @@ class Network(ABC):
     compiled = True
     """Whether acting is a compiled function of JAX; else it is done in NumPy."""
 
+    def check(self, shape: tuple[int, ...]) -> None:  # noqa: B027 - most need nothing
+        """Check that the network can read observations of this shape.
+
+        Raises:
+            FlowError: It cannot.
+        """
+
     @abstractmethod
     def init(self, random: Random, shape: tuple[int, ...]) -> list[Any]:
         """Return new parameters.
