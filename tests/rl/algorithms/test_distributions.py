@@ -265,12 +265,18 @@ def test_decoded_actions_begin_where_the_space_begins() -> None:
 
 
 def test_networks_have_an_output_for_each_number_of_the_distribution() -> None:
-    params, _ = policy.make(generator(), Spaces(SEES, spaces.Discrete(3)), (4,))
+    asked: list[tuple[tuple[int, ...], int]] = []
+
+    def init(_: Any, shape: tuple[int, ...], outputs: int) -> dict[str, Any]:
+        asked.append((shape, outputs))
+        return {"actor": {}, "critic": {}}
+
+    params, _ = policy.make(generator(), Spaces(SEES, spaces.Discrete(3)), init)
     assert "log_std" not in params
-    assert params["actor"][-1]["b"].shape == (3,)
-    assert params["critic"][-1]["b"].shape == (1,)
-    params, _ = policy.make(generator(), Spaces(SEES, spaces.Box(0, 1, (2, 2))), ())
-    assert params["log_std"].shape == params["actor"][-1]["b"].shape == (4,)
+    box = spaces.Box(0, 1, (2, 2))
+    params, _ = policy.make(generator(), Spaces(SEES, box), init)
+    assert params["log_std"].shape == (4,)
+    assert asked == [(SEES.shape, 3), (SEES.shape, 4)]
 
 
 @pytest.mark.parametrize(

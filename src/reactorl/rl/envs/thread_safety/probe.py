@@ -144,28 +144,31 @@ def run_probe(makers: Sequence[Callable[[], Any]]) -> Verdict:
                 pass_fds=[theirs],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
             )
         finally:
             os.close(theirs)
         try:
-            process.communicate(sent, LIMIT_SECONDS)
+            _, printed = process.communicate(sent, LIMIT_SECONDS)
         except subprocess.TimeoutExpired:
             text = f"could not be probed in {LIMIT_SECONDS:g} s"
             return Verdict("timeout", text)
         finally:
             process.kill()
-            process.wait()
-        return _verdict(answer.read(), process.returncode)
+            process.communicate()  # closes its pipes, too
+        return _verdict(answer.read(), process.returncode, printed)
 
 
-def _verdict(answer: bytes, status: int) -> Verdict:
+def _verdict(answer: bytes, status: int, printed: bytes) -> Verdict:
     if not answer:
         how = f"status {status}"
         if status < 0:
             with suppress(ValueError):
                 how = signal.Signals(-status).name
-        return Verdict("crashed", f"crashed its process ({how}) in concurrent threads")
+            text = f"crashed its process ({how}) in concurrent threads"
+            return Verdict("crashed", text)
+        last = printed.decode(errors="replace").strip().rpartition("\n")[2]
+        return Verdict("failed", f"could not be probed ({how}; {last or 'no output'})")
     found: dict[str, Any] = pickle.loads(answer)  # of our own process
     kind = found["verdict"]
     if kind == "safe":

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 Kind: TypeAlias = Literal[
-    "safe", "differs", "crashed", "unrepeatable", "timeout", "unsendable", "unmade"
+    "safe",
+    "differs",
+    "crashed",
+    "unrepeatable",
+    "timeout",
+    "failed",
+    "unsendable",
+    "unmade",
 ]
 
 
@@ -18,8 +25,9 @@ class Verdict:
     Attributes:
         kind: ``"safe"``; ``"differs"``: results differ from those alone;
             ``"crashed"``: their process crashed; ``"unrepeatable"``: results differ
-            even alone; ``"timeout"``: the probe did not end; ``"unsendable"``: they
-            cannot be made in another process; ``"unmade"``: they cannot be made.
+            even alone; ``"timeout"``: the probe did not end; ``"failed"``: the probe
+            ended with an error; ``"unsendable"``: they cannot be made in another
+            process; ``"unmade"``: they cannot be made.
         reason: The reason, as a predicate whose subject is the environment.
         name: The id or class of the environment.
     """
