@@ -38,8 +38,8 @@ continues after an interruption.
   reach the threshold within the steps that its library's settings or the task allow
   counts as not reached; a median needs more than half of the runs.
 - Every library trains with its own published settings, ReactoRL with its
-  [presets](training.md#presets), as `reactorl train` would. Metrics, checkpoints and
-  logging are off for all.
+  [presets](training.md#presets). Metrics, checkpoints and logging are off for all. In
+  Taxi, ReactoRL uses the action mask that the environment offers; the others do not.
 - Memory is the peak of resident memory over all processes of a run, evaluations
   included; pages that processes share count more than once.
 - Every run begins with an empty cache directory: nothing is compiled already.
