@@ -21,12 +21,12 @@ class Clock:
         return self.now
 
 
-def test_lines_are_a_second_apart(capsys: pytest.CaptureFixture[str]) -> None:
+def test_lines_are_ten_seconds_apart(capsys: pytest.CaptureFixture[str]) -> None:
     clock = Clock()
     with StatusLine(clock=clock) as line:
-        for tenths in range(25):
-            clock.now = tenths / 10
-            line.show(f"at {tenths}")
+        for seconds in range(25):
+            clock.now = float(seconds)
+            line.show(f"at {seconds}")
     assert capsys.readouterr().err == "at 10\nat 20\n"
 
 
@@ -49,6 +49,6 @@ def test_what_is_short_or_switched_off_shows_nothing(
     with StatusLine(clock=clock) as line:
         line.show("short")
     with StatusLine(is_on=False, clock=clock) as line:
-        clock.now = 9.0
+        clock.now = 90.0
         line.show("off")
     assert capsys.readouterr().err == ""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 EVERY_LIVE: Final = 0.2
-EVERY_PLAIN: Final = 1.0
+EVERY_PLAIN: Final = 10.0
 """Least number of seconds between two updates on a terminal, or between two lines."""
 _CLEAR: Final = "\r\x1b[2K"
 
