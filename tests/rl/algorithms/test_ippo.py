@@ -42,9 +42,12 @@ def test_training_equals_a_loop_over_agents(name: str) -> None:
 
     algorithm, agents = task.algorithm, list(task.agent_spaces)
     steps, num_envs = algorithm.num_steps, algorithm.num_envs
-    states, streams, kept = {}, {}, {}
+    states, streams, kept, initial, memory = {}, {}, {}, {}, {}
     for k, agent in enumerate(agents):
         states[agent] = algorithm.init(task.agent_spaces[agent], len(agents) + k)
+        first = algorithm.initial_memory(task.agent_spaces[agent], num_envs) or {}
+        initial[agent] = first
+        memory[agent] = {name: rows.copy() for name, rows in first.items()}
         streams[agent] = np.random.default_rng()
         streams[agent].bit_generator.state = parts[f"main.pupil[{k}]"]["random"]
         kept[agent] = [[] for _ in range(num_envs)]
@@ -63,11 +66,16 @@ def test_training_equals_a_loop_over_agents(name: str) -> None:
                 continue
             rows = np.stack([seen[k][agent] for k in there])
             weights = algorithm.weights(states[agent])
-            inputs = ActInput(rows)
+            before = {name: held[there] for name, held in memory[agent].items()}
+            inputs = ActInput(rows, memory=before or None)
             output = algorithm.act(weights, inputs, streams[agent], progress)
+            columns = {f"memory/{name}": held for name, held in before.items()}
+            columns |= output.extras
             for place, k in enumerate(there):
                 chosen[k][agent] = output.actions[place]
-                extras[k][agent] = {key: v[place] for key, v in output.extras.items()}
+                extras[k][agent] = {key: v[place] for key, v in columns.items()}
+            for name, held in memory[agent].items():
+                held[there] = output.memory[name]
         for k, env in enumerate(envs):
             after, rewards, terminations, truncations, _ = env.step(chosen[k])
             for agent in chosen[k]:
@@ -82,6 +90,9 @@ def test_training_equals_a_loop_over_agents(name: str) -> None:
                         **extras[k][agent],
                     }
                 )
+                if terminations[agent] or truncations[agent]:
+                    for name, held in memory[agent].items():
+                        held[k] = initial[agent][name][k]
             seen[k] = after
         for agent in agents:
             if min(map(len, kept[agent])) < steps:
