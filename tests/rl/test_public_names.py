@@ -68,6 +68,7 @@ PUBLIC = [
     "algorithm_names",
     "apply_mlp",
     "compare_runs",
+    "find_preset",
     "list_presets",
     "make_mlp",
     "make_vec",

@@ -45,7 +45,12 @@ if TYPE_CHECKING:
     from reactorl.rl.multi_agent.inference import Match, MatchRun
     from reactorl.rl.multi_agent.pettingzoo import ParallelRunner
     from reactorl.rl.multi_agent.vector import ParallelVectorEnv
-    from reactorl.rl.presets.lookup import Preset, list_presets, preset
+    from reactorl.rl.presets.lookup import (
+        Preset,
+        find_preset,
+        list_presets,
+        preset,
+    )
     from reactorl.rl.runs.callbacks import Callback, EarlyStopping
     from reactorl.rl.runs.compare import compare_runs
     from reactorl.rl.runs.config import task_flags, task_of
@@ -115,6 +120,7 @@ __all__ = [
     "algorithm_names",
     "apply_mlp",
     "compare_runs",
+    "find_preset",
     "list_presets",
     "make_mlp",
     "make_vec",
@@ -154,7 +160,7 @@ _MODULES: Final = {
     "multi_agent.inference": ["Match", "MatchRun"],
     "multi_agent.pettingzoo": ["ParallelRunner"],
     "multi_agent.vector": ["ParallelVectorEnv"],
-    "presets.lookup": ["Preset", "list_presets", "preset"],
+    "presets.lookup": ["Preset", "find_preset", "list_presets", "preset"],
     "runs.callbacks": ["Callback", "EarlyStopping"],
     "runs.compare": ["compare_runs"],
     "runs.config": ["task_flags", "task_of"],

@@ -167,8 +167,7 @@ def trainer_of(name: str, flags: list[str]) -> Trainer:
         RunError: The run to resume cannot be used.
         SystemExit: A flag asks for help (status 0).
     """
-    from reactorl.rl import Trainer
-    from reactorl.rl.presets.lookup import find_preset
+    from reactorl.rl import Trainer, find_preset
 
     plain = flags_of(name)
     given = plain.given(flags)
@@ -188,7 +187,7 @@ def trainer_of(name: str, flags: list[str]) -> Trainer:
 
 def list_presets(algorithm: str | None = None) -> int:
     """Print the presets, those of one algorithm if it is given."""
-    from reactorl.rl.presets.lookup import list_presets
+    from reactorl.rl import list_presets
 
     found = list_presets()
     if algorithm is not None:

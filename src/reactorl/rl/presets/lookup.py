@@ -117,6 +117,7 @@ def preset(algorithm: str, env_id: str) -> Preset:
     return found
 
 
+@public
 def find_preset(algorithm: str, env_id: str) -> Preset | None:
     """Return the preset for an environment, or for its family; None: the defaults.
 

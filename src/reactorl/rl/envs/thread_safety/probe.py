@@ -155,7 +155,10 @@ def run_probe(makers: Sequence[Callable[[], Any]]) -> Verdict:
             return Verdict("timeout", text)
         finally:
             process.kill()
-            process.communicate()  # closes its pipes, too
+            process.wait()
+            for pipe in (process.stdin, process.stderr):
+                with suppress(OSError):  # what it did not read is lost
+                    pipe.close()  # type: ignore[union-attr]
         return _verdict(answer.read(), process.returncode, printed)
 
 
