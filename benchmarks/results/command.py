@@ -39,6 +39,10 @@ if TYPE_CHECKING:
     from benchmarks.results.tasks import Task
 
 PAGE = ROOT / "docs" / "results.md"
+PUBLISHED = ROOT / "docs" / "results"
+"""Runs behind the page. They are part of the repository, so that a suite of many hours
+can be measured in pieces, on one machine after another."""
+BUILD = ROOT / "build" / "bench-results"
 
 
 def parser() -> argparse.ArgumentParser:
@@ -81,8 +85,9 @@ def parser() -> argparse.ArgumentParser:
         "--report", action="store_true", help="measure nothing, only write the report"
     )
     parser.add_argument(
-        "--docs", action="store_true", help="also write docs/results.md"
-    )
+        "--docs", action="store_true",
+        help="measure into docs/results, and write docs/results.md",
+    )  # fmt: skip
     return parser
 
 
@@ -93,8 +98,14 @@ def main(given: Sequence[str] | None = None) -> int:
         known = ", ".join(TASKS)
         print(f"TASK must be one of {known}, got {unknown[0]}", file=sys.stderr)
         return 2
+    if options.docs and (options.smoke or options.out):
+        print("--docs cannot be used with --smoke or --out", file=sys.stderr)
+        return 2
     effort = "smoke" if options.smoke else "full"
-    store = Store(options.out or ROOT / "build" / "bench-results" / effort)
+    directory = PUBLISHED if options.docs else options.out or BUILD / effort
+    # Directories of runs have checkpoints, which are too large for a repository.
+    store = Store(directory, BUILD / "curves" if options.docs else None)
+    page = PAGE if options.docs else directory / report.NAME
     failed = False
     with Display() as display:
         try:
@@ -104,12 +115,9 @@ def main(given: Sequence[str] | None = None) -> int:
         except KeyboardInterrupt:
             display.say("Interrupted. Run the same command again to continue.")
             return 130
-        text = report.write(store, missing)
-        display.say(f"Written: {store.directory / report.NAME}")
-        if options.docs:
-            PAGE.write_text(text)
-            report.draw_curves(store, PAGE.parent)
-            display.say(f"Written: {PAGE}")
+        store.keep_curves()
+        text = report.write(store, page, missing)
+        display.say(f"Written: {page}")
         display.markdown(text)
     return int(failed)
 
@@ -171,7 +179,7 @@ def _jobs(
 def _run(cell: Cell, seed: int, place: Place, store: Store) -> Run:
     request = cell.request(seed)
     if cell.task.curve:
-        request["directory"] = str(store.curve(cell, seed))
+        request["directory"] = str(store.run_directory(cell, seed))
     load = os.getloadavg()[0]
     found = train(place.python, request)
     packages = place.facts["packages"]

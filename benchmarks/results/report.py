@@ -21,9 +21,9 @@ ABOUT = """\
 # Results
 
 How good policies become and how long that takes, beside other libraries on the same
-machine. This page is written by `make bench-results ARGS=--docs` from stored runs: no
-number in a table is typed by hand. `make bench-results` measures what is missing, and
-continues after an interruption.
+machine. This page is written by `make bench-results ARGS=--docs` from the runs in
+`docs/results`: no number in a table is typed by hand. The command measures what is
+missing, and continues after an interruption.
 
 ## Protocol
 
@@ -47,17 +47,19 @@ continues after an interruption.
 """
 
 
-def write(store: Store, missing: Mapping[str, str]) -> str:
-    """Write the report into the directory of results; return it."""
+def write(store: Store, page: Path, missing: Mapping[str, str]) -> str:
+    """Write the report, with pictures of curves beside those; return it."""
     runs = store.all()
     parts = [ABOUT, "## Engines\n", _engines(runs, missing)]
     for task in TASKS.values():
         own = [run for run in runs if run.task == task.name]
-        parts.append(_curve(task, own, store) if task.curve else _section(task, own))
+        parts.append(
+            _curve(task, own, store, page) if task.curve else _section(task, own)
+        )
     parts += [_ahead(runs), _facts(runs)]
     text = "\n".join(part for part in parts if part).rstrip() + "\n"
-    store.directory.mkdir(parents=True, exist_ok=True)
-    (store.directory / NAME).write_text(text)
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text(text)
     return text
 
 
@@ -215,27 +217,26 @@ def _facts(runs: Sequence[Run]) -> str:
 # -- runs of hours --------------------------------------------------------------------
 
 
-def _curve(task: Task, runs: Sequence[Run], store: Store) -> str:
+def _curve(task: Task, runs: Sequence[Run], store: Store, page: Path) -> str:
     head = (
         f"## {task.env_id}\n\nA run of hours on two cores, which is interrupted and "
         "resumed; ReactoRL only. Its curve shows training episodes and greedy "
         "evaluations.\n"
     )
-    found = sorted((store.directory / "curves").glob(f"{task.name}--*/metrics.csv"))
+    found = [c for c in store.curves() if c.name.startswith(f"{task.name}--")]
     if not found:
         return f"{head}\nNot measured yet.\n"
     lines = [head]
-    for metrics in found:
-        steps, last, best = _evaluated(metrics)
+    for curve in found:
+        steps, last, best = _evaluated(curve / "metrics.csv")
         done = any(run.more.get("steps") == run.more.get("total_steps") for run in runs)
         state = "complete" if done else "not complete yet"
-        lines.append(
-            f"{metrics.parent.name.replace('--', ', ')}: {steps:,} environment steps "
-            f"({state}), last evaluation {last:g}, best {best:g}.\n"
-        )
-        lines.append(
-            f"![Learning curve of {task.env_id}](results/{metrics.parent.name}.svg)\n"
-        )
+        picture = _drawn(curve).relative_to(page.parent)
+        lines += [
+            f"{curve.name.replace('--', ', ')}: {steps:,} environment steps "
+            f"({state}), last evaluation {last:g}, best {best:g}.\n",
+            f"![Learning curve of {task.env_id}]({picture})\n",
+        ]
     return "\n".join(lines)
 
 
@@ -250,15 +251,10 @@ def _evaluated(metrics: Path) -> tuple[int, float, float]:
     return steps, returns[-1], max(returns[1:], default=float("nan"))
 
 
-def draw_curves(store: Store, docs: Path) -> None:
-    """Draw the curves of runs of hours for the page."""
-    found = sorted((store.directory / "curves").glob("*/metrics.csv"))
-    if not found:
-        return
+def _drawn(curve: Path) -> Path:
+    """Draw a curve beside its data; return the picture."""
     from reactorl.rl import RunDirectory, plot_runs
 
-    (docs / "results").mkdir(exist_ok=True)
-    for metrics in found:
-        name = metrics.parent.name
-        run = RunDirectory.open(metrics.parent)
-        plot_runs([run], docs / "results" / f"{name}.svg")
+    picture = curve / "curve.svg"
+    plot_runs([RunDirectory.open(curve)], picture)
+    return picture

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from benchmarks.results.tasks import Task
 
 FORMAT = 1
+_CURVE_HEAD = "global_step,"
+_RETURNS = ("charts/episodic_return", "eval/mean_return", "eval/final_return")
+
+
+def _is_return(line: str) -> bool:
+    return any(f",{key}," in line for key in _RETURNS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,22 +106,46 @@ class Run:
 
 
 class Store:
-    """A directory of runs, one file each."""
+    """A directory of runs, one file each, and of the curves of runs of hours.
 
-    def __init__(self, directory: Path) -> None:
+    Args:
+        directory: The directory.
+        run_directories: Where runs of hours have their run directories, with
+            checkpoints; None: below ``directory``.
+    """
+
+    def __init__(self, directory: Path, run_directories: Path | None = None) -> None:
         self.directory = directory
         self._runs = directory / "runs"
+        self._run_directories = run_directories or directory / "training"
 
-    def curve(self, cell: Cell, seed: int) -> Path:
-        """Return the directory of a run of hours, which is resumed."""
-        name = cell.file_name(seed).removesuffix(".json")
-        return self.directory / "curves" / name
+    def run_directory(self, cell: Cell, seed: int) -> Path:
+        """Return the run directory of a run of hours, which is resumed."""
+        return self._run_directories / cell.file_name(seed).removesuffix(".json")
+
+    def keep_curves(self) -> None:
+        """Keep the configuration and the returns of runs of hours, as they are now."""
+        for metrics in self._run_directories.glob("*/metrics.csv"):
+            lines = metrics.read_text().splitlines(keepends=True)
+            kept = [n for n in lines if n.startswith(_CURVE_HEAD) or _is_return(n)]
+            if len(kept) < 2:
+                continue  # no episode has ended yet
+            home = self.directory / "curves" / metrics.parent.name
+            home.mkdir(parents=True, exist_ok=True)
+            (home / "config.json").write_text(
+                (metrics.parent / "config.json").read_text()
+            )
+            (home / "metrics.csv").write_text("".join(kept))
+
+    def curves(self) -> list[Path]:
+        """Return the directories of kept curves, which can be plotted like runs."""
+        return sorted(p.parent for p in self.directory.glob("curves/*/metrics.csv"))
 
     def add(self, cell: Cell, run: Run) -> None:
         """Write a run; a file is complete or absent."""
         self._runs.mkdir(parents=True, exist_ok=True)
         path = self._runs / cell.file_name(run.seed)
-        text = json.dumps({"format": FORMAT, **asdict(run)}, indent=1) + "\n"
+        text = json.dumps({"format": FORMAT, **asdict(run)}) + "\n"
         path.with_suffix(".tmp").write_text(text)
         path.with_suffix(".tmp").replace(path)
 

@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -17,7 +19,7 @@ from benchmarks.results.process import train
 from benchmarks.results.referee import EVALUATION_SEED, Referee, played
 from benchmarks.results.runs import Cell, Run, Store, cells
 from benchmarks.results.tasks import TASKS, smoke
-from reactorl.rl import algorithm_names
+from reactorl.rl import PPO, Trainer, algorithm_names
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -190,12 +192,55 @@ def test_report_has_medians_ranges_failures_and_what_is_missing(tmp_path: Path) 
     store.add(peer, run_of(1, (5_000, 10, 490), engine="sb3"))
     store.add(peer, run_of(2, (5_000, 12, 300), engine="sb3", failure="boom\nKilled"))
 
-    text = report.write(store, {"rlox": "no wheel"})
+    text = report.write(store, tmp_path / "page.md", {"rlox": "no wheel"})
 
-    assert text == (tmp_path / report.NAME).read_text()
+    assert text == (tmp_path / "page.md").read_text()
     assert "| ReactoRL GIL | ppo | 5.0 (4.5 to 5.5) | 10,000 (10,000 to" in text
     assert "| SB3 | ppo | - | - | 1 of 2 | 395 | 1 |" in text
     assert "SB3 ppo, seed 2, failed: `Killed`" in text
     assert "Could not be installed: no wheel" in text
     assert "Not measured yet: ReactoRL 3.14t, SBX" in text
     assert "| CartPole-v1 | 5.0 (ReactoRL GIL ppo) | - | - |" in text
+
+
+def test_curve_of_a_run_of_hours_is_kept_without_its_checkpoint(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    one = cell(TASKS["pong"])
+    store = Store(tmp_path / "docs" / "results", tmp_path / "build")
+    training = store.run_directory(one, 1)
+    task = PPO(total_timesteps=512, num_steps=32).task(
+        "CartPole-v1", eval_every=256, eval_episodes=1
+    )
+    Trainer(task, training, progress=False, final_episodes=0).fit()
+    page = tmp_path / "docs" / "results.md"
+
+    store.keep_curves()
+    text = report.write(store, page, {})
+
+    (curve,) = store.curves()
+    assert sorted(p.name for p in curve.iterdir()) == [
+        "config.json",
+        "curve.svg",
+        "metrics.csv",
+    ]
+    kept = (curve / "metrics.csv").read_text().splitlines()
+    assert kept[0] == "global_step,seconds,key,value"
+    assert {line.split(",")[2] for line in kept[1:]} == {
+        "charts/episodic_return",
+        "eval/mean_return",
+    }
+    assert "512 environment steps (not complete yet), last evaluation" in text
+    (picture,) = re.findall(r"!\[Learning curve of ALE/Pong-v5\]\((.*)\)", text)
+    assert (page.parent / picture).is_file()
+
+    # On another machine only the kept files exist.
+    shutil.rmtree(tmp_path / "build")
+    store.keep_curves()
+    assert report.write(store, page, {}) == text
+
+
+def test_docs_cannot_be_written_from_a_smoke_test(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert command.main(["--docs", "--smoke"]) == 2
+    assert "--docs cannot be used with --smoke or --out" in capsys.readouterr().err
