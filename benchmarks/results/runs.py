@@ -48,9 +48,11 @@ class Cell:
         Our own code is not part of it: a run of hours stays when a comment changes. The
         report shows which revisions were measured; ``--fresh`` measures again.
         """
+        task = asdict(self.task)
+        del task["seeds"]  # more seeds are more runs, not other ones
         code = [HERE / "referee.py", HERE / "runners" / f"{self.engine.runner}.py"]
         return value_digest(
-            [asdict(self.task), self.settings, dict(self.engine.options)]
+            [task, self.settings, dict(self.engine.options)]
         ) + files_digest(code)
 
     def file_name(self, seed: int) -> str:

@@ -133,6 +133,7 @@ def test_run_is_kept_until_its_settings_change_or_it_failed(tmp_path: Path) -> N
     assert not store.is_done(one, 3)
     changed = cell(replace(CARTPOLE, threshold=400))
     assert not store.is_done(changed, 1)
+    assert store.is_done(cell(replace(CARTPOLE, seeds=9)), 1)
     other = replace(one, settings={"gamma": 0.9})
     assert not store.is_done(other, 1)
     (tmp_path / "runs" / one.file_name(1)).write_text("{")
