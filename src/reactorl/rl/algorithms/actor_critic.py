@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reactorl.rl.algorithms import policy, pytree
-from reactorl.rl.algorithms._jax import jax, jnp, optax
+from reactorl.rl.algorithms._jax import jax, jnp
 from reactorl.rl.algorithms.networks.choice import choose_network
 from reactorl.rl.algorithms.networks.compiled import CompiledRows
 from reactorl.rl.algorithms.networks.options import NetworkOptions
@@ -21,12 +21,15 @@ from reactorl.rl.algorithms.normalization import (
     RunningStatistics,
     normalized,
 )
+from reactorl.rl.algorithms.optimizer import adam
 from reactorl.rl.flow.algorithm import ActOutput, require
 from reactorl.rl.flow.encoding import Encoder, network_input
 from reactorl.rl.flow.policy_memory import PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import optax
 
     from reactorl.rl.algorithms.distributions import Distribution
     from reactorl.rl.checkpoint.registry import Data
@@ -109,7 +112,7 @@ class ActorCritic(NetworkOptions):
         made = policy.make(
             random, spaces_, lambda *args: self.networks(args[1]).init(*args)
         )
-        params, constants = jax.tree.map(jnp.asarray, made)
+        params, constants = pytree.on_device(made)
         inputs = prod(Encoder(spaces_.observation).input_shape)
         return {
             "params": params,
@@ -199,6 +202,7 @@ class ActorCritic(NetworkOptions):
                 for name, column in batch.items()
                 if name.startswith(PREFIX)
             }
+            steps |= self._drawn(state, steps["rewards"].shape)
             rate = np.float32(self.learning_rate_at(float(batch["progress"].flat[0])))
             state, found = self._learn(state, steps, rate)
             metrics = {f"losses/{name}": float(found[name]) for name in sorted(found)}
@@ -246,6 +250,15 @@ class ActorCritic(NetworkOptions):
             else (self.learning_rate)
         )
 
+    def _drawn(self, state: State, shape: tuple[int, ...]) -> dict[str, Array]:
+        """Return random numbers of an iteration, which is compiled without them.
+
+        Args:
+            state: Before the iteration.
+            shape: Steps and environments.
+        """
+        return {}
+
     @abstractmethod
     def _iteration(self, state: State, steps: Any, rate: Any) -> tuple[State, Any]:  # noqa: ANN401
         """Return the state after one iteration, and metrics; compiled by JAX."""
@@ -257,9 +270,7 @@ class ActorCritic(NetworkOptions):
     @cached_property
     def _optimiser(self) -> optax.GradientTransformation:
         # Without the learning rate: that depends on the progress of the training.
-        return optax.chain(
-            optax.clip_by_global_norm(self.max_grad_norm), optax.scale_by_adam(eps=1e-5)
-        )
+        return adam(None, eps=1e-5, max_grad_norm=self.max_grad_norm)
 
     def _descend(
         self,

@@ -113,7 +113,7 @@ class Categorical(Distribution):
     def log_probs(self, choices: Any) -> Any:  # noqa: ANN401
         """Return the log-probability of each choice."""
         logs = _log_softmax(self.logits, self.xp)
-        return self.xp.take_along_axis(logs, choices[:, None], axis=1)[:, 0]
+        return logs[self.xp.arange(len(choices)), choices]
 
     def entropies(self) -> Any:  # noqa: ANN401
         """Return the entropy for each row, in nats."""

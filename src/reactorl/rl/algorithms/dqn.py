@@ -28,6 +28,7 @@ from reactorl.rl.algorithms.networks.choice import choose_network
 from reactorl.rl.algorithms.networks.compiled import CompiledRows
 from reactorl.rl.algorithms.networks.mlp import apply_mlp, make_mlp
 from reactorl.rl.algorithms.networks.options import NetworkOption
+from reactorl.rl.algorithms.optimizer import adam
 from reactorl.rl.flow.action_encoding import check_actions
 from reactorl.rl.flow.algorithm import ActOutput, require
 from reactorl.rl.flow.encoding import Encoder, network_input
@@ -154,9 +155,10 @@ class DQN(NetworkOption):
         encoder = Encoder(spaces_.observation)
         random = np.random.Generator(np.random.PCG64(seed))  # noqa: TID251
         params = self._network(random, encoder.input_shape, int(spaces_.action.n))
-        params, one_hot = jax.tree.map(jnp.asarray, (params, encoder.one_hot))
+        params, one_hot = pytree.on_device((params, encoder.one_hot))
         optimiser = self._optimiser.init(params)
-        return DQNState(params, params, optimiser, jnp.int32(0), one_hot)
+        updates = pytree.on_device(np.int32(0))
+        return DQNState(params, params, optimiser, updates, one_hot)
 
     def _trunk(self, shape: tuple[int, ...]) -> Network:
         """Return the layers before the head, or before the streams of a dueling one."""
@@ -258,7 +260,7 @@ class DQN(NetworkOption):
 
     @cached_property
     def _optimiser(self) -> optax.GradientTransformation:
-        return optax.adam(self._rate if self.anneal_lr else self.learning_rate)
+        return adam(self._rate if self.anneal_lr else self.learning_rate)
 
     @cached_property
     def _rate(self) -> Any:  # noqa: ANN401

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from reactorl.rl.algorithms import pytree
 from reactorl.rl.algorithms._jax import jax, jnp
 
 LIMIT = 10.0
@@ -30,7 +33,8 @@ class RunningStatistics(NamedTuple):
     @classmethod
     def initial(cls, *shape: int) -> RunningStatistics:
         """Return the statistics of no rows: mean 0, variance 1."""
-        return cls(jnp.float32(0), jnp.zeros(shape), jnp.ones(shape))
+        zero, one = np.zeros(shape, np.float32), np.ones(shape, np.float32)
+        return cls(*pytree.on_device((np.float32(0), zero, one)))
 
     def updated(self, rows: Any) -> RunningStatistics:  # noqa: ANN401
         """Return the statistics with more rows."""
@@ -63,7 +67,8 @@ class ReturnStatistics(NamedTuple):
     @classmethod
     def initial(cls, num_envs: int) -> ReturnStatistics:
         """Return the statistics before the first step."""
-        return cls(RunningStatistics.initial(), jnp.zeros(num_envs))
+        returns = pytree.on_device(np.zeros(num_envs, np.float32))
+        return cls(RunningStatistics.initial(), returns)
 
     def updated(self, rewards: Any, ended: Any, gamma: float) -> ReturnStatistics:  # noqa: ANN401
         """Return the statistics with more steps.

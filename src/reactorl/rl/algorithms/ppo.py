@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from reactorl.rl._public import public
-from reactorl.rl.algorithms import policy
+from reactorl.rl.algorithms import policy, pytree
 from reactorl.rl.algorithms._jax import jax, jnp
 from reactorl.rl.algorithms.actor_critic import ActorCritic
 from reactorl.rl.algorithms.gae import advantages
@@ -23,7 +23,7 @@ from reactorl.rl.flow.algorithm import FlowError, require
 
 if TYPE_CHECKING:
     from reactorl.rl.algorithms.normalization import ReturnStatistics, RunningStatistics
-    from reactorl.rl.flow.algorithm import Spaces
+    from reactorl.rl.flow.algorithm import Array, Spaces
 
 
 class PPOState(NamedTuple):
@@ -36,7 +36,7 @@ class PPOState(NamedTuple):
     """Of observations, if they are normalized."""
     optimiser: Any
     key: Any
-    """Seeds the shuffling of minibatches, together with the number of updates."""
+    """Seeds the order of minibatches, together with the number of updates."""
     updates: Any
     returns: ReturnStatistics | None = None
     """Of returns, if rewards are normalized."""
@@ -94,10 +94,22 @@ class PPOBase(ActorCritic):
         """Return the state with new networks."""
         random = np.random.Generator(np.random.PCG64(seed))  # noqa: TID251
         common = self._init(spaces_, random)
-        key = jnp.asarray(random.integers(2**32, size=2, dtype=np.uint32))
-        return PPOState(**common, key=key, updates=jnp.int32(0))
+        key = random.integers(2**32, size=2, dtype=np.uint32)
+        key, updates = pytree.on_device((key, np.int32(0)))
+        return PPOState(**common, key=key, updates=updates)
 
     # -- learning ---------------------------------------------------------------------
+
+    def _drawn(self, state: PPOState, shape: tuple[int, ...]) -> dict[str, Array]:
+        """Return the order of minibatches: rows of each, one epoch after the other."""
+        steps, envs = shape
+        count = steps * envs if self.recurrent == "none" else envs
+        seed = [*np.asarray(state.key).tolist(), int(state.updates)]
+        random = np.random.Generator(np.random.PCG64(seed))  # noqa: TID251
+        orders = [random.permutation(count) for _ in range(self.update_epochs)]
+        size = count // self.num_minibatches  # a remainder is left out
+        kept = np.stack(orders)[:, : size * self.num_minibatches]
+        return {"minibatches": kept.reshape(-1, size).astype(np.int32)}
 
     def _iteration(
         self,
@@ -106,6 +118,7 @@ class PPOBase(ActorCritic):
         rate: Any,  # noqa: ANN401
     ) -> tuple[PPOState, Any]:
         """Learn from trajectories ``[step, environment, ...]``."""
+        minibatches = steps["minibatches"]
         steps, statistics, returns = self._prepared(state, steps)
         starts = episode_starts(steps["terminations"], steps["truncations"])
         values, next_values = self._values(state.params, steps, starts)
@@ -134,7 +147,7 @@ class PPOBase(ActorCritic):
             batch["starts"] = starts
             batch = {n: jnp.swapaxes(c, 0, 1) for n, c in batch.items()}
             batch["memory"] = steps["memory"]
-        params, optimiser, found = self._epochs(state, batch, rate)
+        params, optimiser, found = self._epochs(state, batch, minibatches, rate)
         variance = jnp.var(batch["returns"])
         explained = 1 - jnp.var(estimates) / jnp.where(variance > 0, variance, 1)
         found["explained_variance"] = jnp.where(variance > 0, explained, 0)
@@ -164,16 +177,14 @@ class PPOBase(ActorCritic):
         )
         return values.reshape(shape), next_values.reshape(shape)
 
-    def _epochs(self, state: PPOState, batch: Any, rate: Any) -> tuple[Any, Any, Any]:  # noqa: ANN401
-        """Do all epochs, each in another order."""
-        count, parts = len(batch["rows"]), self.num_minibatches
-        size = count // parts  # a remainder is left out
-        key = jax.random.wrap_key_data(state.key, impl="threefry2x32")
-        key = jax.random.fold_in(key, state.updates)
-
-        def order(number: Any) -> Any:  # noqa: ANN401
-            return jax.random.permutation(jax.random.fold_in(key, number), count)
-
+    def _epochs(
+        self,
+        state: PPOState,
+        batch: Any,  # noqa: ANN401
+        minibatches: Any,  # noqa: ANN401
+        rate: Any,  # noqa: ANN401
+    ) -> tuple[Any, Any, Any]:
+        """Do one update for each minibatch, given by its rows."""
         gradient = jax.grad(self.loss, has_aux=True)
 
         def minibatch(carry: Any, chosen: Any) -> Any:  # noqa: ANN401
@@ -182,12 +193,10 @@ class PPOBase(ActorCritic):
             gradients, found = gradient(params, part, state.constants)
             return self._descend(params, optimiser, rate, gradients), found
 
-        orders = jax.vmap(order)(jnp.arange(self.update_epochs))
-        chosen = orders[:, : parts * size].reshape(-1, size)
         carry = (state.params, state.optimiser)
         if self.target_kl is not None:
-            return self._until_kl(minibatch, carry, chosen)
-        (params, optimiser), found = jax.lax.scan(minibatch, carry, chosen)
+            return self._until_kl(minibatch, carry, minibatches)
+        (params, optimiser), found = jax.lax.scan(minibatch, carry, minibatches)
         return params, optimiser, jax.tree.map(jnp.mean, found)
 
     def _until_kl(

@@ -27,6 +27,15 @@ def frozen(tree: _T) -> _T:
     return found
 
 
+def on_device(tree: _T) -> _T:
+    """Return a tree with arrays of JAX as leaves.
+
+    Nothing is compiled for that, unlike with ``jnp.asarray`` for each shape.
+    """
+    found: _T = jax.device_put(tree)
+    return found
+
+
 def flatten(tree: Any) -> Data:  # noqa: ANN401
     """Return the leaves of a tree, in order."""
     return [np.asarray(leaf) for leaf in jax.tree.leaves(tree)]
@@ -42,6 +51,5 @@ def unflatten(like: _T, data: Data) -> _T:
     if len(leaves) != len(data):
         msg = f"state must have {len(leaves)} arrays, got {len(data)}"
         raise ValueError(msg)
-    arrays = [jax.numpy.asarray(leaf) for leaf in data]
-    found: _T = jax.tree.unflatten(structure, arrays)
+    found: _T = jax.tree.unflatten(structure, on_device(list(data)))
     return found

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from reactorl.rl._public import public
+from reactorl.rl.algorithms import pytree
 from reactorl.rl.algorithms._jax import jax, jnp, optax
 from reactorl.rl.algorithms.off_policy import OffPolicyActorCritic, key_of
+from reactorl.rl.algorithms.optimizer import adam
 from reactorl.rl.flow.algorithm import require
 from reactorl.rl.flow.encoding import network_input
 
@@ -82,8 +84,10 @@ class SAC(OffPolicyActorCritic):
         random = np.random.Generator(np.random.PCG64(seed))  # noqa: TID251
         networks = self._networks(spaces_, random, outputs_per_action=2)
         key = random.integers(2**32, size=2, dtype=np.uint32)
-        actor, critics, limits, key = jax.tree.map(jnp.asarray, (*networks, key))
-        log_alpha = jnp.float32(0.0)
+        first = (np.float32(0.0), np.int32(0))
+        actor, critics, limits, key, log_alpha, updates = pytree.on_device(
+            (*networks, key, *first)
+        )
         return SACState(
             actor,
             critics,
@@ -94,7 +98,7 @@ class SAC(OffPolicyActorCritic):
             self._q_optimiser.init(critics),
             self._q_optimiser.init(log_alpha),
             key,
-            jnp.int32(0),
+            updates,
         )
 
     # -- acting -----------------------------------------------------------------------
@@ -112,11 +116,11 @@ class SAC(OffPolicyActorCritic):
 
     @cached_property
     def _policy_optimiser(self) -> optax.GradientTransformation:
-        return optax.adam(self.policy_lr)
+        return adam(self.policy_lr)
 
     @cached_property
     def _q_optimiser(self) -> optax.GradientTransformation:
-        return optax.adam(self.q_lr)
+        return adam(self.q_lr)
 
     def _alpha(self, state: SACState) -> Any:  # noqa: ANN401
         return jnp.exp(state.log_alpha) if self.autotune else jnp.float32(self.alpha)

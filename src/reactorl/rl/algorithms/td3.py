@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from reactorl.rl._public import public
+from reactorl.rl.algorithms import pytree
 from reactorl.rl.algorithms._jax import jax, jnp, optax
 from reactorl.rl.algorithms.off_policy import OffPolicyActorCritic, key_of
+from reactorl.rl.algorithms.optimizer import adam
 from reactorl.rl.flow.algorithm import require
 from reactorl.rl.flow.encoding import network_input
 
@@ -73,7 +75,9 @@ class TD3(OffPolicyActorCritic):
         random = np.random.Generator(np.random.PCG64(seed))  # noqa: TID251
         networks = self._networks(spaces_, random, outputs_per_action=1)
         key = random.integers(2**32, size=2, dtype=np.uint32)
-        actor, critics, limits, key = jax.tree.map(jnp.asarray, (*networks, key))
+        actor, critics, limits, key, updates = pytree.on_device(
+            (*networks, key, np.int32(0))
+        )
         return TD3State(
             actor,
             actor,
@@ -83,7 +87,7 @@ class TD3(OffPolicyActorCritic):
             self._optimiser.init(actor),
             self._optimiser.init(critics),
             key,
-            jnp.int32(0),
+            updates,
         )
 
     # -- acting -----------------------------------------------------------------------
@@ -101,7 +105,7 @@ class TD3(OffPolicyActorCritic):
 
     @cached_property
     def _optimiser(self) -> optax.GradientTransformation:
-        return optax.adam(self.learning_rate)
+        return adam(self.learning_rate)
 
     def _update(self, state: TD3State, batch: Any) -> tuple[TD3State, Any]:  # noqa: ANN401
         next_rows = network_input(
