@@ -21,6 +21,11 @@ from reactorl.cli.main import main
         ),
         (["run", "no.lf", "--sede=1"], "reactorl run: error: ", "'--seed'"),
         (["runs", "--q"], "unknown option '--q'", "reactorl runs --help"),
+        (
+            ["train", "--total-timesteps", "9", "ppo"],
+            "reactorl train: error: unknown option '--total-timesteps'",
+            "Flags of an algorithm follow its name, as in 'reactorl train ppo --seed",
+        ),
     ],
 )
 def test_similar_names_are_suggested(

@@ -68,7 +68,7 @@ def test_double_dqn_chooses_with_the_network_and_values_with_the_target() -> Non
     }
     for double, due in ((True, 1.0), (False, 3.0)):
         _, (_, _, errors) = DQN(double=double, gamma=1.0).loss(
-            layers, target, batch, {}
+            layers, target, batch
         )
         assert float(errors[0]) == 1.0 - due
 
@@ -84,7 +84,7 @@ def test_huber_loss_is_linear_in_large_errors() -> None:
         "importance": np.array([1.0], np.float32),
     }
     for huber, due in ((False, 3**2 / 2), (True, 3 - 1 / 2)):
-        loss, _ = DQN(huber=huber).loss(layers, layers, batch, {})
+        loss, _ = DQN(huber=huber).loss(layers, layers, batch)
         assert float(loss) == due
 
 
@@ -125,7 +125,7 @@ def test_importance_weights_scale_the_loss_of_each_transition() -> None:
         "importance": np.array([1.0, 0.25], np.float32),
     }
 
-    loss, _ = DQN().loss(layers, layers, batch, {})
+    loss, _ = DQN().loss(layers, layers, batch)
 
     # Squared losses of 2^2 / 2 and 4^2 / 2, the second weighted by a quarter.
     assert float(loss) == (2.0 + 8.0 / 4) / 2

@@ -16,7 +16,7 @@ import jax
 import numpy as np
 import pytest
 
-from reactorl.rl import SAC, TD3, ActInput, FlowError, Spaces
+from reactorl.rl import DQN, SAC, TD3, ActInput, FlowError, Spaces
 from reactorl.rl.algorithms.bounded_actions import bounds, to_actions, to_choices
 from tests.rl.contract.tasks import SAC_TASK, Pixels
 from tests.rl.trained import lasting, trained
@@ -457,3 +457,77 @@ def test_sac_learns_from_images_with_the_same_bits_for_any_workers() -> None:
     assert trained(task, workers=2) == (weights, iterations)
     actor = task.algorithm.init(task.spaces, 1).actor
     assert actor[0]["w"].ndim == 4  # a convolution comes first
+
+
+# -- normalized observations -----------------------------------------------------------
+
+NEW = np.float32([[3, 1], [-2, 5], [0, 0], [4, -1]])
+SWITCH = Spaces(SPACES.observation, gym.spaces.Discrete(2))
+
+
+@pytest.mark.parametrize("kind", [SAC, TD3, DQN])
+def test_statistics_are_those_of_all_drawn_observations(kind: Any) -> None:
+    discrete = kind is DQN
+    algorithm = kind(norm_obs=True, hidden=(3,), batch_size=4)
+    state = algorithm.init(SWITCH if discrete else SPACES, seed=1)
+    actions = {"actions": np.array([0, 1, 1, 0])} if discrete else {}
+    first, second = {**BATCH, **actions}, {**BATCH, **actions, "observations": NEW}
+
+    weights = algorithm.weights(state)
+    np.testing.assert_array_equal(weights["mean"], [0, 0])
+    np.testing.assert_allclose(weights["scale"], [1, 1])
+    state = algorithm.update(state, [first, second])[0]
+    state = algorithm.update(state, [first])[0]
+
+    rows = np.concatenate([BATCH["observations"], NEW, BATCH["observations"]])
+    assert float(state.statistics.count) == 12
+    np.testing.assert_allclose(state.statistics.mean, rows.mean(0), rtol=1e-6)
+    np.testing.assert_allclose(state.statistics.variance, rows.var(0), rtol=1e-5)
+    weights = algorithm.weights(state)
+    np.testing.assert_allclose(weights["scale"], 1 / rows.std(0), rtol=1e-5)
+
+
+@pytest.mark.parametrize("kind", [SAC, TD3, DQN])
+def test_networks_learn_and_act_on_normalized_observations(kind: Any) -> None:
+    discrete = kind is DQN
+    options: Any = {"hidden": (3,), "batch_size": 4}
+    plain, algorithm = kind(**options), kind(**options, norm_obs=True)
+    spaces = SWITCH if discrete else SPACES
+    state = algorithm.init(spaces, seed=1)
+    batch: Any = {**BATCH}
+    if discrete:
+        batch["actions"] = np.array([0, 1, 1, 0])
+
+    after = algorithm.update(state, [batch])[0]
+
+    # The same update without normalization, of observations that were normalized.
+    rows = BATCH["observations"]
+    mean, std = rows.mean(0), np.sqrt(rows.var(0) + 1e-8)
+    for name in ("observations", "next_observations"):
+        batch[name] = ((BATCH[name] - mean) / std).astype(np.float32)
+    expected = plain.update(plain.init(spaces, seed=1), [batch])[0]
+    name = "params" if discrete else "critics"
+    close(getattr(after, name), getattr(expected, name))
+    seen = ActInput(NEW), ActInput(((NEW - mean) / std).astype(np.float32))
+    found, due = (
+        a.act_greedy(a.weights(s), inputs).actions
+        for a, s, inputs in zip((algorithm, plain), (after, expected), seen, strict=True)
+    )
+    np.testing.assert_allclose(found, due, rtol=1e-3, atol=1e-4)
+
+
+def test_normalized_observations_are_clipped() -> None:
+    algorithm = TD3(norm_obs=True, hidden=(3,), batch_size=4)
+    state = larger(algorithm.init(SPACES, seed=1))
+    state = algorithm.update(state, [BATCH])[0]
+    far = np.float32([[1e6, -1e6], [1e9, -1e9]])
+
+    actions = algorithm.act_greedy(algorithm.weights(state), ActInput(far)).actions
+
+    np.testing.assert_array_equal(actions[0], actions[1])
+
+
+def test_learners_of_a_parameter_server_cannot_normalize() -> None:
+    algorithm = DQN(norm_obs=True, num_envs=8, num_steps=6, train_frequency=48)
+    with pytest.raises(FlowError, match="norm_obs must be False with learners=2"):
+        algorithm.task("CartPole-v1", learners=2)

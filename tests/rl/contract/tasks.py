@@ -163,6 +163,7 @@ TASKS: dict[str, dict[str, Any]] = {
             tuned(DQN_TASK, dueling=True, buffer_size=130),
             env=partial(Pixels, gym.spaces.Discrete(3)),
         ),
+        "normalized": tuned(DQN_TASK, norm_obs=True),
         "2 learners": SERVER,
         "3 learners, prioritized, lag 2": replace(
             tuned(SERVER, lag=2, priority=0.6), learners=3
@@ -196,8 +197,13 @@ TASKS: dict[str, dict[str, Any]] = {
     },
     "sac": {
         "synchronous": SAC_TASK,
-        "lag 2, 3 steps, delayed policy": tuned(
-            SAC_TASK, lag=2, n_step=3, policy_frequency=2, autotune=False
+        "lag 2, 3 steps, delayed policy, normalized": tuned(
+            SAC_TASK,
+            lag=2,
+            n_step=3,
+            policy_frequency=2,
+            autotune=False,
+            norm_obs=True,
         ),
         "persistent noise": replace(
             tuned(SAC_TASK, noise_persistence=0.8), env=Lopsided
@@ -205,8 +211,8 @@ TASKS: dict[str, dict[str, Any]] = {
     },
     "td3": {
         "synchronous": TD3_TASK,
-        "lag 1, 2 updates, asymmetric bounds": replace(
-            tuned(TD3_TASK, lag=1, gradient_steps=2), env=Lopsided
+        "lag 1, 2 updates, asymmetric bounds, normalized": replace(
+            tuned(TD3_TASK, lag=1, gradient_steps=2, norm_obs=True), env=Lopsided
         ),
     },
     "ippo": {

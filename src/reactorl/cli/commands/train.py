@@ -14,6 +14,7 @@ from reactorl.cli.support.dataclass_flags import FlagError, Flags
 from reactorl.cli.support.errors import explained, fail, missing
 
 if TYPE_CHECKING:
+    from reactorl.cli.support.parser import Parser
     from reactorl.rl import Preset, Trainer
 
 DESCRIPTION = """\
@@ -94,13 +95,16 @@ class StartFlags:
     those of that run."""
 
 
-def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_to(subparsers: argparse._SubParsersAction[Parser]) -> None:
     """Add the parser of this command."""
     parser = subparsers.add_parser(
         "train",
         description=DESCRIPTION,
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.unknown_option_help = (
+        "Flags of an algorithm follow its name, as in 'reactorl train ppo --seed 2'."
     )
     parser.add_argument(
         LIST_PRESETS,

@@ -13,6 +13,9 @@ from reactorl._util.suggestions import closest
 class Parser(argparse.ArgumentParser):
     """Prints a short usage line and suggests what was probably meant."""
 
+    unknown_option_help = ""
+    """The remedy for an unknown option that resembles no known one."""
+
     def __init__(self, **options: Any) -> None:  # noqa: ANN401
         # An abbreviation that is unique today may be ambiguous tomorrow.
         options.setdefault("allow_abbrev", False)
@@ -40,7 +43,8 @@ class Parser(argparse.ArgumentParser):
             self.fail(f"unexpected argument '{first}'")
         name = first.partition("=")[0]
         known = [o for action in self._actions for o in action.option_strings]
-        otherwise = f"'{self.prog} --help' lists the options."
+        lists = f"'{self.prog} --help' lists the options."
+        otherwise = self.unknown_option_help or lists
         self.fail(f"unknown option '{name}'", suggest_option(name, known) or otherwise)
 
     def _short_usage(self) -> str:

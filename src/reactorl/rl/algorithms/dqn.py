@@ -8,8 +8,8 @@ iteration in one compiled call.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property, partial
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -25,21 +25,19 @@ from reactorl.rl.algorithms.epsilon_greedy import (
     nth_allowed,
 )
 from reactorl.rl.algorithms.networks.choice import choose_network
-from reactorl.rl.algorithms.networks.compiled import CompiledRows
 from reactorl.rl.algorithms.networks.mlp import apply_mlp, make_mlp
-from reactorl.rl.algorithms.networks.options import NetworkOption
+from reactorl.rl.algorithms.off_policy import OffPolicy
 from reactorl.rl.algorithms.optimizer import adam
 from reactorl.rl.flow.action_encoding import check_actions
-from reactorl.rl.flow.algorithm import ActOutput, require
-from reactorl.rl.flow.encoding import Encoder, network_input
-from reactorl.rl.flow.replay import ReplayConfig
+from reactorl.rl.flow.algorithm import ActOutput
+from reactorl.rl.flow.encoding import Encoder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import ModuleType
 
     from reactorl.rl.algorithms.networks.network import Network
-    from reactorl.rl.checkpoint.registry import Data
+    from reactorl.rl.algorithms.normalization import RunningStatistics
     from reactorl.rl.flow.algorithm import (
         ActInput,
         Array,
@@ -47,8 +45,10 @@ if TYPE_CHECKING:
         Metrics,
         Random,
         Spaces,
+        State,
         Weights,
     )
+    from reactorl.rl.flow.replay import ReplayConfig
 
 
 class DQNState(NamedTuple):
@@ -60,28 +60,19 @@ class DQNState(NamedTuple):
     updates: Any
     one_hot: Any
     """Constants of the observation space; see ``network_input``."""
+    statistics: RunningStatistics | None
+    """Of observations, if they are normalized."""
 
 
 @public
 @dataclass(frozen=True, kw_only=True)
-class DQN(NetworkOption):
+class DQN(OffPolicy):
     """DQN: Q-learning with a network, for discrete actions."""
 
-    lag: int = 0
-    """Policy lag in iterations: rollouts act with weights this many iterations old.
-    0: rollouts and learner take turns; 1 or more: they run concurrently."""
     learning_rate: float = 2.3e-3
     """Learning rate of Adam."""
     anneal_lr: bool = True
     """Anneal the learning rate linearly to 0 over the training."""
-    gamma: float = 0.99
-    """Discount factor."""
-    buffer_size: int = 100_000
-    """Capacity of the replay buffer, in transitions."""
-    batch_size: int = 64
-    """Transitions drawn from the replay buffer for an update."""
-    learning_starts: int = 1_000
-    """Environment steps before the first update."""
     train_frequency: float = 2.0
     """Environment steps per update. An iteration has num_envs * num_steps /
     train_frequency updates, rounded to the nearest integer, but at least 1."""
@@ -104,8 +95,6 @@ class DQN(NetworkOption):
     dueling: bool = False
     """Use a dueling network: Q is a value of the observation plus an advantage of each
     action, from two streams that each have the last hidden layer to themselves."""
-    n_step: int = 1
-    """Rewards that are summed, with discounts, before the target bootstraps."""
     priority: float = 0.0
     """Prioritization exponent alpha of the replay buffer; 0: uniform sampling."""
 
@@ -114,15 +103,7 @@ class DQN(NetworkOption):
     def check(self) -> None:
         """Check the hyper-parameters."""
         super().check()
-        require(self.train_frequency > 0, self, "train_frequency", "above 0")
-        require(self.batch_size >= 1, self, "batch_size", "at least 1")
-        require(self.n_step >= 1, self, "n_step", "at least 1")
         check_epsilon(self)
-
-    @property
-    def updates_per_iteration(self) -> int:
-        """Number of updates in an iteration."""
-        return max(1, round(self.steps_per_iteration / self.train_frequency))
 
     @property
     def target_interval(self) -> int:
@@ -132,15 +113,7 @@ class DQN(NetworkOption):
     @property
     def replay(self) -> ReplayConfig:
         """The replay buffer."""
-        return ReplayConfig(
-            capacity=self.buffer_size,
-            batch_size=self.batch_size,
-            updates=self.updates_per_iteration,
-            starts_at=self.learning_starts,
-            priority=self.priority,
-            n_step=self.n_step,
-            gamma=self.gamma if self.n_step > 1 else 1.0,
-        )
+        return replace(super().replay, priority=self.priority)
 
     def check_spaces(self, spaces_: Spaces) -> None:
         """Check that actions are discrete."""
@@ -158,7 +131,8 @@ class DQN(NetworkOption):
         params, one_hot = pytree.on_device((params, encoder.one_hot))
         optimiser = self._optimiser.init(params)
         updates = pytree.on_device(np.int32(0))
-        return DQNState(params, params, optimiser, updates, one_hot)
+        statistics = self._initial_statistics(encoder.input_shape)
+        return DQNState(params, params, optimiser, updates, one_hot, statistics)
 
     def _trunk(self, shape: tuple[int, ...]) -> Network:
         """Return the layers before the head, or before the streams of a dueling one."""
@@ -189,19 +163,16 @@ class DQN(NetworkOption):
         advantages = advantages - advantages.mean(axis=1, keepdims=True)
         return apply_mlp(params["value"], features, xp) + advantages
 
-    @cached_property
-    def _compiled(self) -> CompiledRows:
-        """The values of actions for encoded observations, by networks of JAX."""
-
-        def forward(weights: Weights, rows: Any) -> Any:  # noqa: ANN401
-            inputs = network_input(weights["one_hot"], rows, jnp)
-            return self._q_values(weights["network"], inputs, jnp)
-
-        return CompiledRows(forward)
-
     def weights(self, state: DQNState) -> Weights:
         """Return the network, without the target network."""
-        return pytree.frozen({"network": state.params, "one_hot": state.one_hot})
+        found = {"network": state.params, "one_hot": state.one_hot}
+        return pytree.frozen(found | self._normal(state))
+
+    def _one_hot(self, owner: State | Weights) -> Any:  # noqa: ANN401
+        return owner["one_hot"] if isinstance(owner, dict) else owner.one_hot
+
+    def _read(self, weights: Weights, inputs: Any, xp: ModuleType) -> Any:  # noqa: ANN401
+        return self._q_values(weights["network"], inputs, xp)
 
     # -- acting -----------------------------------------------------------------------
 
@@ -232,13 +203,7 @@ class DQN(NetworkOption):
 
     def act_greedy(self, weights: Weights, inputs: ActInput) -> ActOutput:
         """Return the allowed action with the largest Q-value."""
-        one_hot, observations = weights["one_hot"], inputs.observations
-        shape = (len(one_hot["values"]),) if one_hot else observations.shape[1:]
-        if self._trunk(shape).compiled:
-            values = self._compiled(weights, observations)
-        else:
-            rows = network_input(one_hot, observations, np)
-            values = self._q_values(weights["network"], rows, np)
+        values = self._acting(weights, inputs.observations)
         return ActOutput(best_actions(values, inputs.action_mask))
 
     # -- learning ---------------------------------------------------------------------
@@ -247,8 +212,7 @@ class DQN(NetworkOption):
         self, state: DQNState, batches: Sequence[Batch]
     ) -> tuple[DQNState, Metrics, Sequence[Array]]:
         """Learn from batches, one after the other, in one compiled call."""
-        each = {name: np.stack([b[name] for b in batches]) for name in batches[0]}
-        state, found = self._updates(state, _columns(each))
+        state, found = self._learned(state, batches)
         losses, values, td_errors = (np.asarray(part) for part in found)
         metrics = {
             "losses/td_loss": float(losses.mean()),
@@ -257,6 +221,24 @@ class DQN(NetworkOption):
         if self.anneal_lr:
             metrics["charts/learning_rate"] = float(self._rate(state.updates))
         return state, metrics, list(td_errors)
+
+    def _columns(self, batch: Batch) -> dict[str, Array]:
+        """Return what the loss needs of a batch."""
+        rewards = batch["rewards"].astype(np.float32)
+        columns = {
+            "observations": batch["observations"],
+            "actions": batch["actions"],
+            "rewards": rewards,
+            "next_observations": batch["next_observations"],
+            # Bootstrap through truncation, not through termination.
+            "non_terminal": 1.0 - batch["terminations"].astype(np.float32),
+            "importance": batch.get("importance", np.ones_like(rewards)),
+        }
+        if "discounts" in batch:  # of n-step returns
+            columns["discounts"] = batch["discounts"].astype(np.float32)
+        if "next_action_masks" in batch:
+            columns["next_action_masks"] = batch["next_action_masks"]
+        return columns
 
     @cached_property
     def _optimiser(self) -> optax.GradientTransformation:
@@ -267,14 +249,19 @@ class DQN(NetworkOption):
         horizon = self.iterations * self.updates_per_iteration
         return optax.linear_schedule(self.learning_rate, 0.0, horizon)
 
-    @cached_property
-    def _updates(self) -> Any:  # noqa: ANN401
-        return jax.jit(partial(jax.lax.scan, self._update))
-
     def _update(self, state: DQNState, batch: Any) -> tuple[DQNState, Any]:  # noqa: ANN401
-        grad = jax.grad(self.loss, has_aux=True)
-        gradients, found = grad(state.params, state.target, batch, state.one_hot)
+        gradients, found = self._gradients_of(state, batch)
         return self._apply(state, gradients), found
+
+    def _gradients_of(self, state: DQNState, batch: Any) -> tuple[Any, Any]:  # noqa: ANN401
+        rows = {
+            name: self._inputs(state, batch[name], jnp)
+            for name in ("observations", "next_observations")
+        }
+        found: tuple[Any, Any] = jax.grad(self.loss, has_aux=True)(
+            state.params, state.target, {**batch, **rows}
+        )
+        return found
 
     def _apply(self, state: DQNState, gradients: Any) -> DQNState:  # noqa: ANN401
         changes, optimiser = self._optimiser.update(
@@ -286,20 +273,19 @@ class DQN(NetworkOption):
         target = jax.tree.map(
             lambda new, old: jnp.where(renew, new, old), params, state.target
         )
-        return DQNState(params, target, optimiser, updates, state.one_hot)
-
-    def loss(
-        self,
-        params: Any,  # noqa: ANN401
-        target: Any,  # noqa: ANN401
-        batch: Any,  # noqa: ANN401
-        one_hot: Batch,
-    ) -> tuple[Any, Any]:
-        """Return the loss of a batch, and as auxiliary values loss, Q and TD errors."""
-        rows, next_rows = (
-            network_input(one_hot, batch[name], jnp)
-            for name in ("observations", "next_observations")
+        return state._replace(
+            params=params, target=target, optimiser=optimiser, updates=updates
         )
+
+    def loss(self, params: Any, target: Any, batch: Any) -> tuple[Any, Any]:  # noqa: ANN401
+        """Return the loss of a batch, and as auxiliary values loss, Q and TD errors.
+
+        Args:
+            params: Of the online network.
+            target: Of the target network.
+            batch: Transitions, with observations as networks read them.
+        """
+        rows, next_rows = batch["observations"], batch["next_observations"]
         next_values = self._q_values(target, next_rows, jnp)
         chooser = next_values
         if self.double:
@@ -322,7 +308,7 @@ class DQN(NetworkOption):
     def gradients(self, state: DQNState, batch: Batch) -> tuple[Any, Metrics, Array]:
         """Return the gradients of one batch, metrics, and TD errors."""
         found, (loss, values, td_errors) = self._gradients(
-            state.params, state.target, _columns(batch), state.one_hot
+            state, self._columns(batch)
         )
         metrics = {
             "losses/td_loss": float(loss),
@@ -337,37 +323,8 @@ class DQN(NetworkOption):
 
     @cached_property
     def _gradients(self) -> Any:  # noqa: ANN401
-        return jax.jit(jax.grad(self.loss, has_aux=True))
+        return jax.jit(self._gradients_of)
 
     @cached_property
     def _applied(self) -> Any:  # noqa: ANN401
         return jax.jit(self._apply)
-
-    # -- checkpoints ------------------------------------------------------------------
-
-    def serialize(self, state: DQNState) -> Data:
-        """Return the state as plain data."""
-        return pytree.flatten(state)
-
-    def deserialize(self, like: DQNState, data: Data) -> DQNState:
-        """Return a state from plain data."""
-        return pytree.unflatten(like, data)
-
-
-def _columns(batch: Batch) -> dict[str, Array]:
-    """Return what the loss needs of a batch."""
-    rewards = batch["rewards"].astype(np.float32)
-    columns = {
-        "observations": batch["observations"],
-        "actions": batch["actions"],
-        "rewards": rewards,
-        "next_observations": batch["next_observations"],
-        # Bootstrap through truncation, not through termination.
-        "non_terminal": 1.0 - batch["terminations"].astype(np.float32),
-        "importance": batch.get("importance", np.ones_like(rewards)),
-    }
-    if "discounts" in batch:  # of n-step returns
-        columns["discounts"] = batch["discounts"].astype(np.float32)
-    if "next_action_masks" in batch:
-        columns["next_action_masks"] = batch["next_action_masks"]
-    return columns

@@ -17,14 +17,17 @@ import numpy as np
 from reactorl.rl._public import public
 from reactorl.rl.algorithms import pytree
 from reactorl.rl.algorithms._jax import jax, jnp, optax
-from reactorl.rl.algorithms.off_policy import OffPolicyActorCritic, key_of
+from reactorl.rl.algorithms.off_policy_actor_critic import (
+    OffPolicyActorCritic,
+    key_of,
+)
 from reactorl.rl.algorithms.optimizer import adam
 from reactorl.rl.flow.algorithm import require
-from reactorl.rl.flow.encoding import network_input
 
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from reactorl.rl.algorithms.normalization import RunningStatistics
     from reactorl.rl.flow.algorithm import Array, Spaces
 
 LOG_STD_MIN, LOG_STD_MAX = -5.0, 2.0
@@ -47,6 +50,8 @@ class SACState(NamedTuple):
     key: Any
     """Seeds the sampled actions of updates, together with the number of updates."""
     updates: Any
+    statistics: RunningStatistics | None
+    """Of observations, if they are normalized."""
 
 
 @public
@@ -82,7 +87,7 @@ class SAC(OffPolicyActorCritic):
     def init(self, spaces_: Spaces, seed: int) -> SACState:
         """Return the state with new networks."""
         random = np.random.Generator(np.random.PCG64(seed))  # noqa: TID251
-        networks = self._networks(spaces_, random, outputs_per_action=2)
+        *networks, statistics = self._networks(spaces_, random, outputs_per_action=2)
         key = random.integers(2**32, size=2, dtype=np.uint32)
         first = (np.float32(0.0), np.int32(0))
         actor, critics, limits, key, log_alpha, updates = pytree.on_device(
@@ -99,6 +104,7 @@ class SAC(OffPolicyActorCritic):
             self._q_optimiser.init(log_alpha),
             key,
             updates,
+            statistics,
         )
 
     # -- acting -----------------------------------------------------------------------
@@ -127,27 +133,22 @@ class SAC(OffPolicyActorCritic):
 
     def _update(self, state: SACState, batch: Any) -> tuple[SACState, Any]:  # noqa: ANN401
         key, next_key = jax.random.split(key_of(state))
-        next_rows = network_input(
-            state.limits["one_hot"], batch["next_observations"], jnp
+        rows, next_rows = (
+            self._inputs(state, batch[name], jnp)
+            for name in ("observations", "next_observations")
         )
         choices, log_probs = sample(
             self._outputs(state.actor, next_rows, jnp), next_key
         )
         values = self._q_values(state.target_critics, next_rows, choices)
         next_values = jnp.minimum(*values) - self._alpha(state) * log_probs
-        gradients, metrics = self._critic_gradients(
-            state.critics, state.limits, batch, next_values
-        )
+        gradients, metrics = self._critic_gradients(state, rows, batch, next_values)
         changes, optimiser = self._q_optimiser.update(gradients, state.critic_optimiser)
         critics = optax.apply_updates(state.critics, changes)
         state = state._replace(critics=critics, critic_optimiser=optimiser)
 
         def improve(state: SACState) -> tuple[SACState, Any]:
-            return self._improve(
-                state,
-                network_input(state.limits["one_hot"], batch["observations"], jnp),
-                key,
-            )
+            return self._improve(state, rows, key)
 
         def keep(state: SACState) -> tuple[SACState, Any]:
             zero = jnp.float32(0.0)

@@ -18,12 +18,15 @@ import numpy as np
 from reactorl.rl._public import public
 from reactorl.rl.algorithms import pytree
 from reactorl.rl.algorithms._jax import jax, jnp, optax
-from reactorl.rl.algorithms.off_policy import OffPolicyActorCritic, key_of
+from reactorl.rl.algorithms.off_policy_actor_critic import (
+    OffPolicyActorCritic,
+    key_of,
+)
 from reactorl.rl.algorithms.optimizer import adam
 from reactorl.rl.flow.algorithm import require
-from reactorl.rl.flow.encoding import network_input
 
 if TYPE_CHECKING:
+    from reactorl.rl.algorithms.normalization import RunningStatistics
     from reactorl.rl.flow.algorithm import Array, Spaces
 
 
@@ -41,6 +44,8 @@ class TD3State(NamedTuple):
     key: Any
     """Seeds the smoothing noise of updates, together with the number of updates."""
     updates: Any
+    statistics: RunningStatistics | None
+    """Of observations, if they are normalized."""
 
 
 @public
@@ -73,7 +78,7 @@ class TD3(OffPolicyActorCritic):
     def init(self, spaces_: Spaces, seed: int) -> TD3State:
         """Return the state with new networks."""
         random = np.random.Generator(np.random.PCG64(seed))  # noqa: TID251
-        networks = self._networks(spaces_, random, outputs_per_action=1)
+        *networks, statistics = self._networks(spaces_, random, outputs_per_action=1)
         key = random.integers(2**32, size=2, dtype=np.uint32)
         actor, critics, limits, key, updates = pytree.on_device(
             (*networks, key, np.int32(0))
@@ -88,6 +93,7 @@ class TD3(OffPolicyActorCritic):
             self._optimiser.init(critics),
             key,
             updates,
+            statistics,
         )
 
     # -- acting -----------------------------------------------------------------------
@@ -108,8 +114,9 @@ class TD3(OffPolicyActorCritic):
         return adam(self.learning_rate)
 
     def _update(self, state: TD3State, batch: Any) -> tuple[TD3State, Any]:  # noqa: ANN401
-        next_rows = network_input(
-            state.limits["one_hot"], batch["next_observations"], jnp
+        rows, next_rows = (
+            self._inputs(state, batch[name], jnp)
+            for name in ("observations", "next_observations")
         )
         choices = jnp.tanh(self._outputs(state.target_actor, next_rows, jnp))
         noise = self.policy_noise * jax.random.normal(key_of(state), choices.shape)
@@ -118,9 +125,7 @@ class TD3(OffPolicyActorCritic):
         next_values = jnp.minimum(
             *self._q_values(state.target_critics, next_rows, choices)
         )
-        gradients, metrics = self._critic_gradients(
-            state.critics, state.limits, batch, next_values
-        )
+        gradients, metrics = self._critic_gradients(state, rows, batch, next_values)
         changes, optimiser = self._optimiser.update(gradients, state.critic_optimiser)
         critics = optax.apply_updates(state.critics, changes)
         updates = state.updates + 1
@@ -129,10 +134,7 @@ class TD3(OffPolicyActorCritic):
         )
 
         def improve(state: TD3State) -> tuple[TD3State, Any]:
-            return self._improve(
-                state,
-                network_input(state.limits["one_hot"], batch["observations"], jnp),
-            )
+            return self._improve(state, rows)
 
         def keep(state: TD3State) -> tuple[TD3State, Any]:
             return state, jnp.float32(0.0)

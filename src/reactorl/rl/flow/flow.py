@@ -143,6 +143,9 @@ class Flow(FlowOptions, Task):
             msg = f"learners must be None for {algorithm.name}, got {count}"
             remedy = "Its update cannot be split among learners; that of DQN can."
             raise FlowError(msg, remedy)
+        if getattr(algorithm, "norm_obs", False):
+            msg = f"norm_obs must be False with learners={count}, got True"
+            raise FlowError(msg, "Learners share gradients, not statistics.")
         if algorithm.replay.updates != 1:
             msg = (
                 f"updates per iteration must be 1 with learners={count}, got "

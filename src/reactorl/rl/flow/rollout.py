@@ -125,25 +125,26 @@ class Rollout(Reactor):
                     next_masks[who] = last_mask
                 episodes.append(episode)
             steps.next()
-        self._check_rewards(steps.arrays["rewards"])
+        for name, what in (("rewards", "reward"), ("next_observations", "observation")):
+            self._check_finite(steps.arrays[name], what)
         last_observations = envs.observations().copy()
         self.sent = Trajectory(steps.arrays, last_observations, tuple(episodes))
         self.sent_at = self.elapsed
         self.trajectory.set(self.sent)
 
-    def _check_rewards(self, rewards: Array) -> None:
-        """Check that rewards are numbers: one NaN makes all weights NaN.
+    def _check_finite(self, values: Array, what: str) -> None:
+        """Check that values are numbers: one NaN makes all weights NaN.
 
         Raises:
             FlowError: One is not.
         """
-        if np.isfinite(rewards).all():
+        if values.dtype.kind != "f" or np.isfinite(values).all():
             return
-        step, env = np.argwhere(~np.isfinite(rewards))[0].tolist()
+        step, env, *_ = found = tuple(np.argwhere(~np.isfinite(values))[0].tolist())
         index = self.bank_index * self.plan.num_envs + env
         msg = (
-            f"reward must be a finite number, got {rewards[step, env]} of environment "
-            f"{index} in step {step + 1} of iteration {self.iteration.value}"
+            f"{what} must be finite, got {values[found]} of environment {index} in "
+            f"step {step + 1} of iteration {self.iteration.value}"
         )
         raise FlowError(msg, "Correct the environment, or wrap it.")
 
