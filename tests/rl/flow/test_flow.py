@@ -266,21 +266,21 @@ def test_rewards_that_are_not_finite_stop_the_training() -> None:
 
 def test_observations_that_are_not_finite_stop_the_training() -> None:
     class BadSensor(gym.Wrapper[Any, Any, Any, Any]):
-        """In its third step a component of the observation is infinite."""
+        """In its sixth step, the last of an iteration, a component of the observation is infinite."""
 
         steps = 0
 
         def step(self, action: Any) -> Any:
             observation, *rest = super().step(action)
             self.steps += 1
-            if self.steps == 3:
+            if self.steps == 6:
                 observation = observation.copy()
                 observation[1] = np.inf
             return observation, *rest
 
     task = replace(DQN_TASK, env=lambda: BadSensor(gym.make("CartPole-v1")))
 
-    match = "observation must be finite, got inf of environment 0 in step 3 of iter"
+    match = "observation must be finite, got inf of environment 0 in step 6 of iter"
     with pytest.raises(FlowError, match=match):
         task.run()
 
