@@ -266,7 +266,7 @@ def test_rewards_that_are_not_finite_stop_the_training() -> None:
 
 def test_observations_that_are_not_finite_stop_the_training() -> None:
     class BadSensor(gym.Wrapper[Any, Any, Any, Any]):
-        """In its sixth step, the last of an iteration, a component of the observation is infinite."""
+        """An observation is infinite in the sixth step, the last of an iteration."""
 
         steps = 0
 

@@ -56,9 +56,9 @@ def test_two_learners_equal_a_loop_that_averages_gradients() -> None:
 
     # A loop with nothing of ours but the loss and the weights to begin with.
     params = target = algorithm.init(TWO.spaces, TWO.seed).params
-    adam = optax.adam(algorithm.learning_rate)
+    adam = optax.flatten(optax.adam(algorithm.learning_rate))
     memory = adam.init(params)
-    gradient = jax.jit(jax.grad(lambda p, t, b: algorithm.loss(p, t, b, {})[0]))
+    gradient = jax.jit(jax.grad(lambda p, t, b: algorithm.loss(p, t, b)[0]))
 
     @jax.jit
     def step(mean: Any, memory: Any, params: Any) -> Any:
