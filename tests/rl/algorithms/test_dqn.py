@@ -67,9 +67,7 @@ def test_double_dqn_chooses_with_the_network_and_values_with_the_target() -> Non
         "importance": np.array([1.0], np.float32),
     }
     for double, due in ((True, 1.0), (False, 3.0)):
-        _, (_, _, errors) = DQN(double=double, gamma=1.0).loss(
-            layers, target, batch
-        )
+        _, (_, _, errors) = DQN(double=double, gamma=1.0).loss(layers, target, batch)
         assert float(errors[0]) == 1.0 - due
 
 

@@ -511,7 +511,9 @@ def test_networks_learn_and_act_on_normalized_observations(kind: Any) -> None:
     seen = ActInput(NEW), ActInput(((NEW - mean) / std).astype(np.float32))
     found, due = (
         a.act_greedy(a.weights(s), inputs).actions
-        for a, s, inputs in zip((algorithm, plain), (after, expected), seen, strict=True)
+        for a, s, inputs in zip(
+            (algorithm, plain), (after, expected), seen, strict=True
+        )
     )
     np.testing.assert_allclose(found, due, rtol=1e-3, atol=1e-4)
 

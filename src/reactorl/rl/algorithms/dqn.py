@@ -307,9 +307,7 @@ class DQN(OffPolicy):
 
     def gradients(self, state: DQNState, batch: Batch) -> tuple[Any, Metrics, Array]:
         """Return the gradients of one batch, metrics, and TD errors."""
-        found, (loss, values, td_errors) = self._gradients(
-            state, self._columns(batch)
-        )
+        found, (loss, values, td_errors) = self._gradients(state, self._columns(batch))
         metrics = {
             "losses/td_loss": float(loss),
             "losses/q_values": float(np.asarray(values).mean()),
