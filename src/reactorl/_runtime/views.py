@@ -60,6 +60,7 @@ class Views:
         context: Context,
         watchdogs: Watchdogs,
     ) -> None:
+        self._program = program
         self._planned = planned
         self._session = session
         self._context = context
@@ -86,12 +87,15 @@ class Views:
         """Return what reactor ``holder`` sees of a port, its own or a child's."""
         readers, writers = self._ports.get((holder, node.id), _NO_REACTIONS)
         slots: Sequence[int] = self._planned.channel_slot
+        own_input = node.is_input and holder == node.reactor
         channels = tuple(
             self._session.port(
                 holder=holder,
                 element=channel,
                 slot=slots[channel],
                 copies=node.mutable and holder == node.reactor,
+                replaceable=own_input
+                and self._program.reactors[holder].cls._sets_inputs,
                 readers=readers,
                 writers=writers,
             )
