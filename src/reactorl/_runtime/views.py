@@ -87,15 +87,15 @@ class Views:
         """Return what reactor ``holder`` sees of a port, its own or a child's."""
         readers, writers = self._ports.get((holder, node.id), _NO_REACTIONS)
         slots: Sequence[int] = self._planned.channel_slot
-        own_input = node.is_input and holder == node.reactor
+        is_own = holder == node.reactor
+        sets_inputs = self._program.reactors[holder].cls._sets_inputs
         channels = tuple(
             self._session.port(
                 holder=holder,
                 element=channel,
                 slot=slots[channel],
-                copies=node.mutable and holder == node.reactor,
-                replaceable=own_input
-                and self._program.reactors[holder].cls._sets_inputs,
+                copies=node.mutable and is_own,
+                replaceable=node.is_input and is_own and sets_inputs,
                 readers=readers,
                 writers=writers,
             )
