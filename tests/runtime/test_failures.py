@@ -196,7 +196,7 @@ def test_setting_an_own_input_is_refused() -> None:
 
         @reaction(go, sources=[x])
         def write(self) -> None:
-            self.x.set(3)  # type: ignore[attr-defined]
+            self.x.set(3)
 
     class Main(Reactor):
         sneaky = Sneaky()

@@ -18,6 +18,7 @@ from reactorl import (
     Tag,
     Timer,
     Watchdog,
+    elaborate,
     msec,
     param,
     reaction,
@@ -53,7 +54,7 @@ def test_event_beyond_forever_is_discarded_and_the_trace_shows_it(delay: int) ->
     last = result.trace.tags[len(happened) - 1].reactions[0]
     assert last.events == (Event("main.again", None),)
     assert result.final_tag == Tag(happened[-1].time, 1)
-    assert_same_trace(result.trace, interpret(Repeats(delay=delay)))
+    assert_same_trace(result.trace, interpret(elaborate(Repeats(delay=delay))))
 
 
 def test_delayed_connections_beyond_forever_deliver_nothing() -> None:

@@ -13,8 +13,14 @@ from typing import TYPE_CHECKING
 from reactorl._util.files import atomic_writer
 from reactorl.cli.support.errors import show
 from reactorl.diagnostics import Diagnostic
-from reactorl.lf import Report, Source, about_file, format_text, read_source
-from reactorl.lf.source import MAX_BYTES
+from reactorl.lf import (
+    MAX_BYTES,
+    Report,
+    Source,
+    about_file,
+    format_text,
+    read_source,
+)
 
 if TYPE_CHECKING:
     import argparse
