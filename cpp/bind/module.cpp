@@ -270,12 +270,12 @@ NB_MODULE(_core, m) {
       .def(
           "port",
           [](Session& s, ReactorId holder, std::uint32_t element, SlotId slot,
-             bool copies, const Ids& readers, const Ids& writers) {
-            return steal(
-                new_port({s.serial(), holder, element}, slot, copies, readers, writers));
+             bool copies, bool replaceable, const Ids& readers, const Ids& writers) {
+            return steal(new_port({s.serial(), holder, element}, slot, copies,
+                                  replaceable, readers, writers));
           },
-          nb::kw_only(), "holder"_a, "element"_a, "slot"_a, "copies"_a, "readers"_a,
-          "writers"_a)
+          nb::kw_only(), "holder"_a, "element"_a, "slot"_a, "copies"_a, "replaceable"_a,
+          "readers"_a, "writers"_a)
       .def(
           "action",
           [](nb::handle self, ReactorId holder, std::uint32_t element, SlotId slot,

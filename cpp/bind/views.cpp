@@ -21,6 +21,9 @@ struct PortView : ViewBase {
   Epoch copied_in;        // the copy is for this tag ...
   ReactionId copied_for;  // ... and this reaction
   PyObject* copy;
+  bool replaceable;       // a reader may set it, for later reads of its reactor alone
+  Epoch replaced_in;      // the tag at which a reader set it last
+  PyObject* replacement;  // null: never
 };
 
 auto as_port(PyObject* o) -> PortView& { return *reinterpret_cast<PortView*>(o); }
@@ -40,11 +43,28 @@ auto private_copy(PortView& port, const Worker& worker, PyObject* value) -> PyOb
   return Py_NewRef(port.copy);
 }
 
+/// What a reader set in place of the value that arrived; null if there is no such value
+/// or another one has arrived since. No lock: reactions of a reactor run in turns.
+auto replacement(const PortView& port, const Worker& worker) -> PyObject* {
+  if (port.replacement == nullptr) return nullptr;
+  // At the tag of the call, values arrived before it: writers precede readers.
+  const bool current = port.replaced_in >= worker.scheduler->set_in(port.slot);
+  return current ? port.replacement : nullptr;
+}
+
+auto is_present(const PortView& port, const Worker& worker) -> bool {
+  if (worker.scheduler->present(port.slot)) return true;
+  return port.replacement != nullptr && port.replaced_in == worker.scheduler->epoch();
+}
+
 auto port_value(PyObject* self, void* /*unused*/) -> PyObject* {
   PortView& port = as_port(self);
   Worker* worker = permitted(port, port.readers);
   if (worker == nullptr) return refuse(port, "port", "reads");
-  auto* value = static_cast<PyObject*>(worker->scheduler->value(port.slot).get());
+  PyObject* value = replacement(port, *worker);
+  if (value == nullptr) {
+    value = static_cast<PyObject*>(worker->scheduler->value(port.slot).get());
+  }
   if (value == nullptr) Py_RETURN_NONE;
   if (port.copies) return private_copy(port, *worker, value);
   return Py_NewRef(value);
@@ -54,14 +74,22 @@ auto port_is_present(PyObject* self, void* /*unused*/) -> PyObject* {
   PortView& port = as_port(self);
   Worker* worker = permitted(port, port.readers);
   if (worker == nullptr) return refuse(port, "port", "reads");
-  return PyBool_FromLong(worker->scheduler->present(port.slot) ? 1 : 0);
+  return PyBool_FromLong(is_present(port, *worker) ? 1 : 0);
 }
 
 auto port_set(PyObject* self, PyObject* value) -> PyObject* {
   PortView& port = as_port(self);
   Worker* worker = permitted(port, port.writers);
+  const bool replaces = worker == nullptr && port.replaceable;
+  if (replaces) worker = permitted(port, port.readers);
   if (worker == nullptr) return refuse(port, "port", "sets");
   if (host_of(*worker).freeze_arrays && !freeze(value)) return nullptr;
+  if (replaces) {
+    Py_XSETREF(port.replacement, Py_NewRef(value));
+    port.replaced_in = worker->scheduler->epoch();
+    port.copied_in = 0;  // a copy that this reaction has is of the value before
+    Py_RETURN_NONE;
+  }
   worker->scheduler->set(*worker, port.slot, Value::share(value));
   Py_RETURN_NONE;
 }
@@ -71,6 +99,7 @@ void port_dealloc(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
   PyObject_GC_UnTrack(self);
   Py_CLEAR(port.copy);
+  Py_CLEAR(port.replacement);
   port.readers.~ReactionSet();
   port.writers.~ReactionSet();
   type->tp_free(self);
@@ -79,12 +108,14 @@ void port_dealloc(PyObject* self) {
 
 auto port_traverse(PyObject* self, visitproc visit, void* arg) -> int {
   Py_VISIT(as_port(self).copy);
+  Py_VISIT(as_port(self).replacement);
   Py_VISIT(Py_TYPE(self));
   return 0;
 }
 
 auto port_clear(PyObject* self) -> int {
   Py_CLEAR(as_port(self).copy);
+  Py_CLEAR(as_port(self).replacement);
   return 0;
 }
 
@@ -317,9 +348,9 @@ auto refuse(const ViewBase& view, const char* kind, const char* verb) -> PyObjec
   const Worker* worker = current_worker();
   if (worker == nullptr || worker->serial != view.serial || worker->reaction == kNone) {
     PyErr_Format(PyExc_RuntimeError,
-                 "a %s has a meaning only inside a reaction of the run it belongs to; "
-                 "keep what you need in the reactor's state",
-                 kind);
+                 "%s %s can be used only inside a reaction of the run it "
+                 "belongs to; keep what you need in the reactor's state",
+                 *kind == 'a' ? "an" : "a", kind);
     return nullptr;
   }
   PyObject* error = PyObject_CallFunction(host_of(*worker).refuse, "sIIIs", kind,
@@ -332,7 +363,7 @@ auto refuse(const ViewBase& view, const char* kind, const char* verb) -> PyObjec
   return nullptr;
 }
 
-auto new_port(const ViewIdentity& id, SlotId slot, bool copies,
+auto new_port(const ViewIdentity& id, SlotId slot, bool copies, bool replaceable,
               const std::vector<std::uint32_t>& readers,
               const std::vector<std::uint32_t>& writers) -> PyObject* {
   auto* port = make<PortView>(port_type, id);
@@ -341,6 +372,9 @@ auto new_port(const ViewIdentity& id, SlotId slot, bool copies,
   port->copied_in = 0;
   port->copied_for = kNone;
   port->copy = nullptr;
+  port->replaceable = replaceable;
+  port->replaced_in = 0;
+  port->replacement = nullptr;
   fill(port->readers, readers);
   fill(port->writers, writers);
   return reinterpret_cast<PyObject*>(port);
@@ -382,7 +416,7 @@ auto port_values(PyObject* ports) -> PyObject* {
       break;
     }
     PyObject* value = port_value(port, nullptr);  // checks that it may be read
-    if (value != nullptr && current_worker()->scheduler->present(as_port(port).slot)) {
+    if (value != nullptr && is_present(as_port(port), *current_worker())) {
       if (PyList_Append(list, value) != 0) Py_CLEAR(list);
     }
     if (value == nullptr) Py_CLEAR(list);

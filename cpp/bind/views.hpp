@@ -21,8 +21,10 @@ struct ViewIdentity {
 auto add_view_types(PyObject* module) -> bool;
 
 /// New references. The index lists say which reactions of the holder may do what; the
-/// check is one comparison and one bit.
-auto new_port(const ViewIdentity& id, SlotId slot, bool copies,
+/// check is one comparison and one bit. `copies`: each reaction gets a copy of the value.
+/// `replaceable`: readers may set the port, which changes what the holder's reactions
+/// read until the next value arrives, and nothing else.
+auto new_port(const ViewIdentity& id, SlotId slot, bool copies, bool replaceable,
               const std::vector<std::uint32_t>& readers,
               const std::vector<std::uint32_t>& writers) -> PyObject*;
 /// `session` is null for a logical action.

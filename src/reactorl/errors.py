@@ -122,7 +122,7 @@ class WidthError(ProgramError):
 
 
 class DelayError(ProgramError):
-    """A delay, period, deadline or timeout that is negative or not a duration."""
+    """A delay, period, deadline or timeout that is not a valid duration."""
 
 
 class UnknownNameError(ProgramError):

@@ -7,7 +7,10 @@ from datetime import timedelta
 from typing import Final, NamedTuple, TypeAlias
 
 FOREVER: Final = 2**63 - 1
-"""The latest instant, in nanoseconds; also an endless duration."""
+"""The latest instant, in nanoseconds; also an endless duration.
+
+Sums of times that exceed it are ``FOREVER``. No tag has this time, so an event that is
+delayed until then never happens."""
 
 NEVER: Final = -(2**63)
 """The instant before all others, in nanoseconds."""
@@ -22,6 +25,15 @@ def nanoseconds(duration: Duration) -> int:
     """Return ``duration`` in nanoseconds, at most ``FOREVER``.
 
     Raises:
+        TypeError: As for ``exact_nanoseconds``.
+    """
+    return min(exact_nanoseconds(duration), FOREVER)
+
+
+def exact_nanoseconds(duration: Duration) -> int:
+    """Return ``duration`` in nanoseconds, even if that is more than ``FOREVER``.
+
+    Raises:
         TypeError: It is neither an int nor a timedelta (a float would lose
             nanoseconds; write ``msec(1.5)`` instead of ``1.5e6``).
     """
@@ -34,7 +46,7 @@ def nanoseconds(duration: Duration) -> int:
     if isinstance(duration, timedelta):
         micros = (duration.days * 86_400 + duration.seconds) * 1_000_000
         duration = (micros + duration.microseconds) * 1_000
-    return min(duration, FOREVER)
+    return duration
 
 
 def nsec(count: float) -> int:

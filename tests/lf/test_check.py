@@ -102,6 +102,38 @@ def test_causality_loop_is_reported_beside_an_error_in_a_parameter(
     assert any(what in line for line in found), found
 
 
+@pytest.mark.parametrize(
+    ("literal", "cause"),
+    [
+        (r'"\x"', r"truncated \xXX escape"),
+        (r"'\x'", r"truncated \xXX escape"),
+        (r'"\N{no such}"', "unknown Unicode character name"),
+        (r'["", """\U99999999"""]', "illegal Unicode character"),
+    ],
+)
+@pytest.mark.parametrize(
+    "member",
+    [
+        "main reactor(p = {}) {{ }}",
+        "main reactor {{ state s = {} }}",
+        "reactor A(p = 0) {{ }}\nmain reactor {{ a = new[2] A(p = {}) }}",
+        "reactor A(p = {}) {{ }}\nmain reactor {{ a = new A() }}",
+    ],
+)
+def test_string_without_a_value_is_an_error(
+    member: str,
+    literal: str,
+    cause: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = f"target Python\n{member.format(literal)}\n"
+
+    (found,) = _check(tmp_path, text, capsys)
+
+    assert found.endswith(f"invalid string: {cause}")
+
+
 @pytest.mark.parametrize("width", [1_000_001, 10**8, 10**20])
 @pytest.mark.parametrize("member", ["r = new[{}] Relay()", "input[{}] x"])
 def test_width_over_the_maximum_is_an_error(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         ReactorNode,
         WatchdogNode,
     )
-    from tests.oracle.interpreter import Doing, Run
+    from tests.oracle.interpreter import Doing, Run, Slot
 
 
 def _check(
@@ -46,6 +46,8 @@ class PortView:
         self._run = run
         self._port = port
         self._channel = channel
+        # What a reader set: the arrival before that, the tag, the value.
+        self._replaced: tuple[Slot, Tag, object] | None = None
 
     def _reading(self) -> Doing:
         node = self._run.running()
@@ -56,12 +58,20 @@ class PortView:
     @property
     def is_present(self) -> bool:
         self._reading()
-        return self._run.channels[self._run.roots[self._channel]].present
+        if self._replaced is not None and self._replaced[1] == self._run.now:
+            return True
+        return self._slot().present
+
+    def _slot(self) -> Slot:
+        """Return what arrived last; every arrival is another object."""
+        return self._run.channels[self._run.roots[self._channel]]
 
     @property
     def value(self) -> object:
         doing = self._reading()
-        value = self._run.channels[self._run.roots[self._channel]].value
+        value = self._slot().value
+        if self._replaced is not None and self._replaced[0] is self._slot():
+            value = self._replaced[2]
         if not self._port.mutable or self._port.id in doing.node.effect_ports:
             return value
         # One private copy per reaction and tag.
@@ -71,10 +81,20 @@ class PortView:
 
     def set(self, value: object) -> None:
         name = self._run.program.channel_name(self._channel)
-        allowed = self._run.running().effect_ports
+        node = self._run.running()
+        is_own = self._port.reactor == node.reactor
+        if is_own and self._port.is_input and self._may_be_replaced():
+            doing = self._reading()
+            self._replaced = (self._slot(), self._run.now, value)
+            doing.copies.pop(self._channel, None)
+            return
+        allowed = node.effect_ports
         doing = _check(self._run, "sets", name, self._port.id, allowed)
         self._run.put(self._channel, value)
         doing.sets.add(self._channel)
+
+    def _may_be_replaced(self) -> bool:
+        return self._run.program.reactors[self._port.reactor].cls._sets_inputs
 
 
 class MultiPortView:

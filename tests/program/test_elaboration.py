@@ -3,10 +3,12 @@
 
 import gc
 import tracemalloc
+from datetime import timedelta
 
 import pytest
 
 from reactorl import (
+    FOREVER,
     ContainmentError,
     DeclarationError,
     DelayError,
@@ -36,8 +38,10 @@ from reactorl import (
     startup,
     state,
 )
+from reactorl._program import elaborate as elaborate_module
 from reactorl._program.program import NO_SCOPE
 from reactorl._program.rules import check_main_has_no_ports
+from reactorl.tag import Duration
 
 
 class Leaf(Reactor):
@@ -339,6 +343,77 @@ def test_times_are_durations_and_not_negative(delay: int) -> None:
         with pytest.raises(DelayError) as caught:
             elaborate(cls)
         assert caught.value.where == declaration.where
+
+
+@pytest.mark.parametrize("delay", [2**63, 10**30, timedelta.max], ids=repr)
+def test_times_beyond_forever_are_rejected(delay: Duration) -> None:
+    made = {
+        "timer": Timer(delay),
+        "period": Timer(0, delay),
+        "action": LogicalAction[int](delay),
+        "spacing": PhysicalAction[int](0, delay),
+        "reaction": reaction(startup, deadline=delay)(lambda _self: None),
+    }
+    for declaration in made.values():
+        cls = type(Reactor)("Bad", (Reactor,), {"it": declaration})
+        with pytest.raises(DelayError, match=f"at most {FOREVER} ns") as caught:
+            elaborate(cls)
+        assert caught.value.where == declaration.where
+        assert "FOREVER" in caught.value.remedy
+
+
+def test_delay_of_a_connection_beyond_forever_is_rejected() -> None:
+    class Main(Reactor):
+        pair = bank(Leaf, width=2)
+
+        def build(self) -> None:
+            self.connect(self.pair[0].y, self.pair[1].x, after=2**63)
+
+    with pytest.raises(DelayError, match=f"at most {FOREVER} ns"):
+        elaborate(Main)
+
+
+@pytest.mark.parametrize("inner", [4, 5])
+def test_number_of_reactors_of_nested_banks_is_limited(
+    inner: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(elaborate_module, "MAX_REACTORS", 1 + 2 + 2 * 4)
+
+    class Row(Reactor):
+        cells = bank(Leaf, width=inner)
+
+    class Main(Reactor):
+        rows = bank(Row, width=2)
+
+    if inner == 4:
+        assert len(elaborate(Main).reactors) == 11
+        return
+    with pytest.raises(
+        WidthError, match=r"of reactors .* at most 11, got 13 with cells"
+    ):
+        elaborate(Main)
+
+
+@pytest.mark.parametrize("width", [10**30, 1_000_001])
+def test_bank_over_the_maximum_is_rejected(width: int) -> None:
+    class Main(Reactor):
+        row = bank(Leaf, width=width)
+
+    with pytest.raises(WidthError, match=f"at most 1000000, got {width}"):
+        elaborate(Main)
+
+
+def test_number_of_channels_is_limited_before_any_is_made() -> None:
+    class Wide(Reactor):
+        inp = MultiInput[int](1_000_000)
+
+    class Main(Reactor):
+        row = bank(Wide, width=1_000_000)
+
+    with pytest.raises(
+        WidthError, match="at most 16000000, got 1000000000000 with row"
+    ):
+        elaborate(Main)
 
 
 def test_unknown_policy_is_rejected() -> None:

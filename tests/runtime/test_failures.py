@@ -12,12 +12,15 @@ import textwrap
 import threading
 import time
 import weakref
+from typing import Any
 
 import pytest
 
 from reactorl import (
     AccessError,
     Input,
+    LogicalAction,
+    Mode,
     Output,
     ReactionError,
     Reactor,
@@ -186,14 +189,32 @@ def test_setting_an_undeclared_output_is_refused() -> None:
         run(Sneaky, fast=True)
 
 
-def test_a_port_outside_a_reaction_has_no_meaning() -> None:
-    kept: list[object] = []
+def test_setting_an_own_input_is_refused() -> None:
+    class Sneaky(Reactor):
+        x = Input[int]()
+        go = Timer()
+
+        @reaction(go, sources=[x])
+        def write(self) -> None:
+            self.x.set(3)
+
+    class Main(Reactor):
+        sneaky = Sneaky()
+
+    with pytest.raises(AccessError, match="which only others set"):
+        run(Main, fast=True)
+
+
+def test_ports_actions_and_modes_are_refused_outside_reactions() -> None:
+    kept: list[Any] = []
 
     class Keeper(Reactor):
         x = Input[int]()
+        a = LogicalAction[int]()
+        m = Mode(initial=True)
 
         def setup(self) -> None:
-            kept.append(self.x)
+            kept.extend([self.x, self.a, self.m])
 
     class Main(Reactor):
         source = Source()
@@ -204,8 +225,14 @@ def test_a_port_outside_a_reaction_has_no_meaning() -> None:
 
     run(Main, fast=True)
 
-    with pytest.raises(RuntimeError, match="inside a reaction"):
-        kept[0].value  # type: ignore[attr-defined]  # noqa: B018
+    port, action, mode = kept
+    only = "can be used only inside a reaction of the run it belongs to"
+    with pytest.raises(RuntimeError, match=f"^a port {only}"):
+        port.value  # noqa: B018
+    with pytest.raises(RuntimeError, match=f"^an action {only}"):
+        action.schedule(0, 1)
+    with pytest.raises(RuntimeError, match=f"^a mode {only}"):
+        mode.set()
 
 
 def test_a_port_of_another_reactor_is_refused_even_where_it_could_be_read() -> None:

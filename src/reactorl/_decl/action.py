@@ -35,7 +35,8 @@ if TYPE_CHECKING:
             A logical action counts from the current tag, a physical one from the wall
             clock. It never happens at the current tag: no delay means the next
             microstep, and so does a negative delay, with a warning. Events after the
-            final tag are discarded.
+            final tag are discarded, and so are events at ``FOREVER`` or later: as in
+            LF, a time that does not fit into 64 bits is ``FOREVER``, which never comes.
             """
 else:
 

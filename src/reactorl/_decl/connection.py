@@ -123,6 +123,12 @@ def width_of(holder: Any, port: PortDeclaration) -> int:  # noqa: ANN401
 MAX_WIDTH = 1_000_000
 """Upper bound of a width. A larger one is a mistake that would exhaust memory."""
 
+MAX_REACTORS = 2 * MAX_WIDTH
+"""Upper bound of the reactors of a program: nested banks multiply their widths."""
+
+MAX_CHANNELS = 16 * MAX_WIDTH
+"""Upper bound of the channels of all ports of a program."""
+
 
 def evaluate_width(width: object, owner: Any, what: str, where: Position) -> int:  # noqa: ANN401
     """Return a width as a number, for the parameters of ``owner``.
@@ -139,7 +145,7 @@ def evaluate_width(width: object, owner: Any, what: str, where: Position) -> int
         raise WidthError(msg, where)
     if value > MAX_WIDTH:
         msg = f"the width of {what} must be at most {MAX_WIDTH}, got {value}"
-        raise WidthError(msg, where)
+        raise WidthError(msg, where, "A program of that size would exhaust memory.")
     return value
 
 

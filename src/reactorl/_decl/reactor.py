@@ -121,6 +121,7 @@ class Reactor(metaclass=ReactorType):
     """Position in its bank; 0 outside banks."""
 
     _freezes: ClassVar[bool] = True  # front ends may have other rules for values
+    _sets_inputs: ClassVar[bool] = False  # likewise: may a reaction set what it reads
 
     def __init__(self, **params: Any) -> None:  # noqa: ANN401
         """Set the parameters.

@@ -13,7 +13,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from reactorl._decl.connection import MAX_WIDTH, evaluate_width
+from reactorl._decl.connection import (
+    MAX_CHANNELS,
+    MAX_REACTORS,
+    MAX_WIDTH,
+    evaluate_width,
+)
 from reactorl._decl.reactor import Reactor
 from reactorl._program import rules
 from reactorl._program.build import Build
@@ -39,6 +44,7 @@ from reactorl.errors import (
     ProgramError,
     ReactorlWarning,
     UnknownNameError,
+    WidthError,
 )
 from reactorl.position import here
 
@@ -99,7 +105,11 @@ def analyze(main: type[Reactor] | Reactor) -> Analysis:
     """
     builder, errors = ProgramBuilder(), ErrorCollector()
     with gc_paused():
-        _Elaboration(builder, errors).run(main)
+        try:
+            _Elaboration(builder, errors).run(main)
+        except _TooLargeError as error:
+            errors.add(error.limit)
+            return Analysis(None, tuple(errors))
         is_complete = not errors
         # A loop in a part of a program is a loop in the whole program.
         program = builder.freeze(errors)
@@ -116,6 +126,42 @@ def first_error(
     for other in others:
         first.add_note(f"Also: {other}")
     return first
+
+
+class _TooLargeError(Exception):
+    """Ends an elaboration that would exhaust memory; not an error to collect."""
+
+    def __init__(self, limit: WidthError) -> None:
+        super().__init__(limit)
+        self.limit = limit
+
+
+def _check_size(builder: ProgramBuilder, inst: Instantiation) -> None:
+    """Check the size of the program with the members of an instantiation, before any.
+
+    Raises:
+        _TooLargeError: It would have too many reactors or channels.
+    """
+    ports = inst.layout.decl.ports
+    if len(inst.widths) == 1 and not inst.inferred:
+        channels = inst.count * sum(width or 0 for width in inst.widths[0])
+    else:
+        channels = sum(
+            inst.width(member, port) or 0
+            for member in range(inst.count)
+            for port in range(len(ports))
+        )
+    for what, had, more, most in (
+        ("reactors", len(builder.reactors), inst.count, MAX_REACTORS),
+        ("channels of ports", len(builder.channel_port), channels, MAX_CHANNELS),
+    ):
+        if had + more > most:
+            msg = (
+                f"the number of {what} of a program must be at most {most}, got "
+                f"{had + more} with {inst.name}"
+            )
+            remedy = "Reduce widths; nested banks multiply theirs."
+            raise _TooLargeError(WidthError(msg, inst.where, remedy))
 
 
 class _Elaboration:
@@ -272,6 +318,7 @@ class _Elaboration:
     def _place(self, inst: Instantiation, parent: int, path: str, scope: int) -> None:
         """Give ids to the members of an instantiation and to their ports."""
         builder, layout = self._builder, inst.layout
+        _check_size(builder, inst)
         inst.first = len(builder.reactors)
         prefix = f"{path}.{inst.name}" if path else inst.name
         for member in range(inst.count):

@@ -23,7 +23,7 @@ from reactorl.errors import (
     WidthError,
     WiringError,
 )
-from reactorl.tag import nanoseconds
+from reactorl.tag import FOREVER, exact_nanoseconds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,18 +47,21 @@ def duration(
     """Return a time in nanoseconds, for these parameters.
 
     Raises:
-        DelayError: It is negative or not a duration.
+        DelayError: It is negative, longer than ``FOREVER``, or not a duration.
     """
-    if type(value) is int and value >= 0:
+    if type(value) is int and 0 <= value <= FOREVER:
         return value
     try:
-        time = nanoseconds(resolve(value, params))
+        time = exact_nanoseconds(resolve(value, params))
     except TypeError as error:
         msg = f"{what}: {error}"
         raise DelayError(msg, where) from None
     if time < 0:
         msg = f"{what} must not be negative, got {time} ns"
         raise DelayError(msg, where)
+    if time > FOREVER:
+        msg = f"{what} must be at most {FOREVER} ns (292 years), got {time} ns"
+        raise DelayError(msg, where, "Write FOREVER for a time that never comes.")
     return time
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reactorl.tag import Tag
+from reactorl.tag import Tag, nanoseconds
 
 if TYPE_CHECKING:
     from reactorl import _core
@@ -69,4 +69,4 @@ class RunContext:
         if deadline < 0:
             msg = f"deadline must not be negative, got {deadline} ns"
             raise ValueError(msg)
-        self._session.change_deadline(running, deadline)
+        self._session.change_deadline(running, nanoseconds(deadline))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from reactorl._util.machine import usable_cores
-from reactorl.tag import Duration, nanoseconds
+from reactorl.tag import FOREVER, NEVER, Duration, nanoseconds
 
 if TYPE_CHECKING:
     from reactorl._program.program import Program
@@ -70,6 +70,11 @@ def make_options(
     if isinstance(seed, bool) or not isinstance(seed, int):
         msg = f"seed must be an int, got {seed!r}"
         raise TypeError(msg)
+    if start_time is not None and not NEVER < start_time < FOREVER:
+        msg = (
+            f"start_time must be from {NEVER + 1} to {FOREVER - 1} ns, got {start_time}"
+        )
+        raise ValueError(msg)
     if trace not in (False, True, "values"):
         msg = f'trace must be False, True or "values", got {trace!r}'
         raise ValueError(msg)

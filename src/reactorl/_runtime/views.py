@@ -60,6 +60,7 @@ class Views:
         context: Context,
         watchdogs: Watchdogs,
     ) -> None:
+        self._program = program
         self._planned = planned
         self._session = session
         self._context = context
@@ -86,12 +87,15 @@ class Views:
         """Return what reactor ``holder`` sees of a port, its own or a child's."""
         readers, writers = self._ports.get((holder, node.id), _NO_REACTIONS)
         slots: Sequence[int] = self._planned.channel_slot
+        is_own = holder == node.reactor
+        sets_inputs = self._program.reactors[holder].cls._sets_inputs
         channels = tuple(
             self._session.port(
                 holder=holder,
                 element=channel,
                 slot=slots[channel],
-                copies=node.mutable and holder == node.reactor,
+                copies=node.mutable and is_own,
+                replaceable=node.is_input and is_own and sets_inputs,
                 readers=readers,
                 writers=writers,
             )

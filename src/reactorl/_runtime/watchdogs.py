@@ -135,7 +135,7 @@ class Watchdogs:
                 number, time = due
                 wait = time - self._session.physical_time()
                 if wait > 0:
-                    self._changed.wait(wait / 1e9)
+                    self._changed.wait(min(wait / 1e9, threading.TIMEOUT_MAX))
                     continue
             self._expire(self._program.watchdogs[number], time)
 

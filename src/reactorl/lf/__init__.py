@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from reactorl.lf.loader import LfError, LoadedProgram, check, load
     from reactorl.lf.parse.time_units import TIME_UNITS
     from reactorl.lf.places import path_of
-    from reactorl.lf.source import Source, read_source
+    from reactorl.lf.source import MAX_BYTES, Source, read_source
 
 __all__ = [
+    "MAX_BYTES",
     "TIME_UNITS",
     "LfError",
     "LoadedProgram",
@@ -41,6 +42,7 @@ __all__ = [
 
 # Imported on first use: the command line needs only parts of the front end.
 _MODULES: Final = {
+    "MAX_BYTES": "source",
     "TIME_UNITS": "parse.time_units",
     "LfError": "loader",
     "LoadedProgram": "loader",

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from reactorl.cli.main import main
+from reactorl.lf.source import MAX_BYTES
 
 UGLY = "target Python\nreactor R{input a}\n"
 NEAT = "target Python\n\nreactor R {\n  input a\n}\n"
@@ -103,6 +104,50 @@ def test_stdin_is_formatted_to_stdout(
     assert (status, capsys.readouterr().out) == expected
 
 
+class Endless(io.RawIOBase):
+    """A device without an end, such as ``/dev/zero``."""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        buffer[:] = b"/" * len(buffer)
+        return len(buffer)
+
+
+def test_stdin_without_an_end_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = io.TextIOWrapper(io.BufferedReader(Endless()))
+    monkeypatch.setattr(sys, "stdin", given)
+
+    assert main(["fmt", "-"]) == 2
+
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert f"<stdin>:1:1: error: the program must be at most {MAX_BYTES} bytes" in err
+
+
+@pytest.mark.parametrize("command", ["check", "fmt", "run", "graph"])
+@pytest.mark.parametrize("path", ["pipe.lf", "zero.lf"])
+def test_pipes_and_devices_are_errors_of_every_command(
+    command: str,
+    path: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe.lf")
+    Path("zero.lf").symlink_to("/dev/zero")
+
+    assert main([command, path]) != 0
+
+    err = capsys.readouterr().err
+    assert f"{path}:1:1: error: the path is not a regular file" in err
+    assert "copy the program to a file" in err
+
+
 @pytest.mark.parametrize("data", [WRONG.encode(), b"target \xff Python"])
 def test_errors_in_stdin_give_no_output(
     data: bytes, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -162,6 +207,41 @@ def test_modes_and_symbolic_links_are_kept(file: Path) -> None:
     assert stat.S_IMODE(file.stat().st_mode) == 0o754
     assert Path("link.lf").is_symlink()
     assert file.read_text() == NEAT
+
+
+def test_hard_links_are_kept(file: Path) -> None:
+    file.chmod(0o754)
+    Path("B.lf").hardlink_to(file)
+
+    assert main(["fmt", "A.lf"]) == 0
+
+    assert file.samefile("B.lf")
+    assert Path("B.lf").read_text() == NEAT
+    assert stat.S_IMODE(file.stat().st_mode) == 0o754
+    assert names(Path()) == ["A.lf", "B.lf"]
+
+
+def test_failed_write_to_a_hard_link_restores_the_old_text(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("B.lf").hardlink_to(file)
+    opened = Path.open
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    def full(path: Path, mode: str = "r", *rest: object, **named: object) -> object:
+        made = opened(path, mode, *rest, **named)  # type: ignore[call-overload]
+        if mode == "r+b":
+            made.truncate = fail
+        return made
+
+    monkeypatch.setattr(Path, "open", full)
+
+    assert main(["fmt", "A.lf"]) == 2
+
+    assert Path("B.lf").read_text() == UGLY
+    assert "no space left on device" in capsys.readouterr().err
 
 
 def test_line_ends_and_byte_order_marks_are_kept(file: Path) -> None:

@@ -6,13 +6,21 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reactorl._util.files import atomic_writer
 from reactorl.cli.support.errors import show
 from reactorl.diagnostics import Diagnostic
-from reactorl.lf import Report, Source, about_file, format_text, read_source
+from reactorl.lf import (
+    MAX_BYTES,
+    Report,
+    Source,
+    about_file,
+    format_text,
+    read_source,
+)
 
 if TYPE_CHECKING:
     import argparse
@@ -125,20 +133,43 @@ def _file(path: Path, report: Report, *, check: bool, diff: bool) -> bool:
 
 
 def _replace(path: Path, text: str) -> None:
-    """Give a file new text; its mode, byte order mark and symbolic links stay."""
+    """Give a file new text; its mode, byte order mark and all kinds of links stay."""
     path = path.resolve()
     if not os.access(path, os.W_OK):
         raise PermissionError(13, "permission denied", str(path))
     old = path.read_bytes()
+    new = _encoded(text, old)
+    found = path.stat()
+    if found.st_nlink > 1:
+        _overwrite(path, old, new)
+        return
     with atomic_writer(path) as file:
-        os.fchmod(file.fileno(), stat.S_IMODE(path.stat().st_mode))
-        file.write(_encoded(text, old))
+        os.fchmod(file.fileno(), stat.S_IMODE(found.st_mode))
+        file.write(new)
+
+
+def _overwrite(path: Path, old: bytes, new: bytes) -> None:
+    """Write into a file that has other hard links: a rename would split them."""
+    try:
+        with path.open("r+b") as file:
+            file.write(new)
+            file.truncate()
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError:
+        with suppress(OSError):
+            path.write_bytes(old)
+        raise
 
 
 def _stdin(report: Report, *, check: bool, diff: bool) -> bool:
     """Format stdin to stdout; return whether the text changes."""
-    data = sys.stdin.buffer.read()
     path = Path("<stdin>")
+    data = sys.stdin.buffer.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        what = f"the program must be at most {MAX_BYTES} bytes long"
+        report.add(about_file(path, what, "Check that this is the input you meant."))
+        return False
     try:
         source = Source(path, data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:

@@ -173,7 +173,7 @@ def _only(module: ModuleType, text: str) -> Target:
 def _lf(path: Path) -> Target:
     from reactorl.lf import load
 
-    if not path.is_file():
+    if not path.exists():
         msg = f"file '{path}' does not exist"
         raise TargetError(msg, f"Write {FORMS}.")
     main = load(path).main

@@ -175,6 +175,11 @@ class MutablePort(FullPort):
     def __init__(self, port: Any, context: Any) -> None:  # noqa: ANN401
         super().__init__(port, context)
         self._replaced: tuple[Any, Any] = (None, None)  # tag, value
+        self.set = self._set
+
+    def _set(self, value: object) -> None:
+        self._replaced = (None, None)
+        self._port.set(value)
 
     @property
     def value(self) -> Any:  # noqa: ANN401

@@ -76,6 +76,7 @@ class LfReactor(Reactor):
 
 
 LfReactor._freezes = False  # LF does not freeze sent values
+LfReactor._sets_inputs = True  # in LF, a reaction may set an own input that it reads
 
 
 class Lowering:

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import ast
-import warnings
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from reactorl._decl.param import Expr
 from reactorl.errors import ProgramError
 from reactorl.lf.parse import syntax
+from reactorl.lf.parse.string_literals import value_of_string
 from reactorl.lf.parse.time_units import nanoseconds_of
 
 if TYPE_CHECKING:
@@ -54,9 +53,7 @@ def value_of(
     """
     match expr:
         case syntax.String() | syntax.Char():
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # invalid escape sequences
-                return ast.literal_eval(expr.text)
+            return value_of_string(expr)
         case syntax.Number():
             return _number(expr.text)
         case syntax.Bool():

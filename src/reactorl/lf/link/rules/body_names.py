@@ -82,14 +82,17 @@ def check_sets(
     read: tuple[syntax.Ref, ...],
     effects: tuple[syntax.Ref, ...],
 ) -> None:
-    """Report ports that a body sets although they are not effects."""
+    """Report ports that a body sets although they are neither effects nor own inputs.
+
+    As in LF, a body may set an input that it reads: later reads of this reactor get
+    that value until another one arrives.
+    """
     writable = {key_of(effect) for effect in effects}
     readable: dict[Key, syntax.Ref] = {}
     for ref in read:
-        if key_of(ref) not in writable and _is_plain_port(context, ref):
+        if key_of(ref) not in writable and _is_contained_port(context, ref):
             readable[key_of(ref)] = ref
-            if ref.container is not None:
-                readable["", f"{ref.container.text}_{ref.name.text}"] = ref
+            readable["", show(ref).replace(".", "_")] = ref
     if not readable:
         return
     stored = _stored_names(checked)
@@ -100,19 +103,17 @@ def check_sets(
         if key in readable and (key[0] or key[1]) not in stored:
             ref = readable[key]
             what = f"'{show(ref)}' is not an effect of this reaction"
-            advice = "Only effects, listed after '->', can be set."
+            advice = "Only effects, listed after '->', and own inputs can be set."
             context.report.error(
                 context.source, checked.span(node.func.value), what, advice
             )
 
 
-def _is_plain_port(context: Context, ref: syntax.Ref) -> bool:
-    """Return whether it is a port, but not a mutable input."""
-    if ref.container is not None:
-        scope = context.child(ref.container.text)
-        return scope is not None and scope.port(ref.name.text) is not None
-    port = context.scope.port(ref.name.text)
-    return port is not None and not port.is_mutable
+def _is_contained_port(context: Context, ref: syntax.Ref) -> bool:
+    if ref.container is None:
+        return False
+    scope = context.child(ref.container.text)
+    return scope is not None and scope.port(ref.name.text) is not None
 
 
 def _key(node: ast.expr) -> Key | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from reactorl.lf.diagnostics import nearest
 from reactorl.lf.parse import syntax
+from reactorl.lf.parse.string_literals import value_of_string
 from reactorl.lf.parse.time_units import fits
 
 if TYPE_CHECKING:
@@ -61,8 +62,15 @@ def check_name(context: Context, ref: syntax.ParamRef) -> bool:
 
 
 def check_literal(context: Context, value: syntax.Expr) -> None:
-    """Report a time that does not fit into 64 bits of nanoseconds."""
-    if isinstance(value, syntax.Time) and not fits(value):
+    """Report times of more than 64 bits of nanoseconds, and strings without a value."""
+    if isinstance(value, syntax.String | syntax.Char):
+        try:
+            value_of_string(value)
+        except SyntaxError as error:
+            cause = (error.msg or "").rpartition(": ")[2]
+            what = f"invalid string: {cause}"
+            context.error(value, what, "Write '\\\\' for a backslash.")
+    elif isinstance(value, syntax.Time) and not fits(value):
         what = "a time must be at most 292 years"
         context.error(value, what, "Write 'forever'.")
 
