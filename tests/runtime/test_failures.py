@@ -12,6 +12,7 @@ import textwrap
 import threading
 import time
 import weakref
+from typing import Any
 
 import pytest
 
@@ -102,6 +103,51 @@ def test_of_several_failures_the_first_in_order_is_reported(workers: int) -> Non
 
     assert caught.value.reaction == "main.each[0].fail"
     assert closed == [7, 6, 5, 4, 3, 2, 1, 0]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_failures_are_ordered_by_level_before_textual_order(workers: int) -> None:
+    other_fails = threading.Event()
+    if workers == 1:
+        other_fails.set()
+
+    class Second(Reactor):
+        """Is textually first, but at level 1."""
+
+        x = Input[int]()
+
+        @reaction(x)
+        def fail(self) -> None:
+            other_fails.set()
+            raise RuntimeError
+
+    class Source(Reactor):
+        out = Output[int]()
+
+        @reaction(startup, effects=[out])
+        def send(self) -> None:
+            self.out.set(1)
+
+    class First(Reactor):
+        """Is textually last, at level 0, and fails last if both run concurrently."""
+
+        @reaction(startup)
+        def fail(self) -> None:
+            other_fails.wait(1)
+            raise RuntimeError
+
+    class Main(Reactor):
+        second = Second()
+        source = Source()
+        first = First()
+
+        def build(self) -> None:
+            self.connect(self.source.out, self.second.x)
+
+    with pytest.raises(ReactionError) as caught:
+        run(Main, workers=workers, shuffle=workers, fast=True)
+
+    assert caught.value.reaction == "main.first.fail"
 
 
 @pytest.mark.parametrize("workers", [1, 4])
@@ -206,6 +252,26 @@ def test_a_port_outside_a_reaction_has_no_meaning() -> None:
 
     with pytest.raises(RuntimeError, match="inside a reaction"):
         kept[0].value  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_a_port_kept_from_an_earlier_run_is_refused() -> None:
+    kept: list[Any] = []
+
+    class Keeper(Reactor):
+        out = Output[int]()
+
+        @reaction(startup, effects=[out])
+        def send(self) -> None:
+            kept.append(self.out)
+            kept[0].set(1)
+
+    class Main(Reactor):
+        keeper = Keeper()
+
+    run(Main, fast=True)
+
+    with pytest.raises(ReactionError, match="the run it belongs to"):
+        run(Main, fast=True)
 
 
 def test_a_port_of_another_reactor_is_refused_even_where_it_could_be_read() -> None:
