@@ -153,14 +153,6 @@ _ENVIRONMENTS: Final = (
         "The same seed gives other episodes after a restart.",
     ),
     Mutant(
-        "envs-seeded-reset-keeps-the-number-of-lost-processes",
-        _ENVS + "process/shard.py",
-        "self._progress.restarts[index] = 0",
-        "pass",
-        (_RESTART + "seeded_reset_repeats_the_episodes_after_restarts",),
-        "The same seed gives other episodes after a lost process.",
-    ),
-    Mutant(
         "envs-new-process-seems-to-run-what-killed-the-last",
         _ENVS + "process/worker.py",
         "current[layout.worker] = IDLE",
