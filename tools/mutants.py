@@ -441,7 +441,7 @@ _OTHERS: Final = (
         "return max(NEVER, min(length, FOREVER))",
         "return max(NEVER, length)",
         ("tests/lf/link", "tests/lf/parse"),
-        "A time beyond forever is no valid duration.",
+        "A time beyond forever is not a valid duration.",
     ),
     Mutant(
         "lf-plain-name-before-the-hidden-parameter",
