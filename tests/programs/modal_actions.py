@@ -115,6 +115,60 @@ rule(
 )(_spaced(reset_to))
 
 
+@rule(
+    """
+    (0, 0)
+      run main.start
+        event main.a at (1, 0)
+    (1, 0)
+      run main.act
+    (2, 0)
+      run main.tick
+        mode main.two reset
+    (8, 0)
+      run main.back
+        mode main.one history
+    (14, 0)
+      run main.tick
+        event main.a at (17, 0)
+    (17, 0)
+      run main.act
+    (17, 1)
+    """,
+    timeout=18,
+)
+class SpacingAfterAnEventThatHasHappenedIsLocalTime(Reactor):
+    """The event is at 1, the mode rests from 2 to 8: 10 of its own time end at 17."""
+
+    go = Timer(2, 6)
+    one = Mode(initial=True)
+    two = Mode()
+
+    with one:
+        a = LogicalAction[None](min_spacing=10)
+
+        @reaction(startup, effects=[a])
+        def start(self) -> None:
+            self.a.schedule(1)
+
+        @reaction(a)
+        def act(self) -> None:
+            pass
+
+        @reaction(go, effects=[two, a])
+        def tick(self) -> None:
+            if self.elapsed == 2:
+                self.two.set()
+            else:
+                self.a.schedule()
+
+    with two:
+
+        @reaction(go, effects=[history(one)])
+        def back(self) -> None:
+            self.one.set()
+
+
 class _Physical(Reactor):
     out = Output[object]()
     go = Timer(4, 4)

@@ -107,6 +107,51 @@ def test_of_several_failures_the_first_in_order_is_reported(workers: int) -> Non
     assert closed == [7, 6, 5, 4, 3, 2, 1, 0]
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_failures_are_ordered_by_level_before_textual_order(workers: int) -> None:
+    other_fails = threading.Event()
+    if workers == 1:
+        other_fails.set()
+
+    class Second(Reactor):
+        """Is textually first, but at level 1."""
+
+        x = Input[int]()
+
+        @reaction(x)
+        def fail(self) -> None:
+            other_fails.set()
+            raise RuntimeError
+
+    class Source(Reactor):
+        out = Output[int]()
+
+        @reaction(startup, effects=[out])
+        def send(self) -> None:
+            self.out.set(1)
+
+    class First(Reactor):
+        """Is textually last, at level 0, and fails last if both run concurrently."""
+
+        @reaction(startup)
+        def fail(self) -> None:
+            other_fails.wait(1)
+            raise RuntimeError
+
+    class Main(Reactor):
+        second = Second()
+        source = Source()
+        first = First()
+
+        def build(self) -> None:
+            self.connect(self.source.out, self.second.x)
+
+    with pytest.raises(ReactionError) as caught:
+        run(Main, workers=workers, shuffle=workers, fast=True)
+
+    assert caught.value.reaction == "main.first.fail"
+
+
 @pytest.mark.parametrize("workers", [1, 4])
 def test_no_thread_and_no_reactor_is_left_after_a_failure(workers: int) -> None:
     seen: list[weakref.ref[Reactor]] = []
@@ -233,6 +278,26 @@ def test_ports_actions_and_modes_are_refused_outside_reactions() -> None:
         action.schedule(0, 1)
     with pytest.raises(RuntimeError, match=f"^a mode {only}"):
         mode.set()
+
+
+def test_a_port_kept_from_an_earlier_run_is_refused() -> None:
+    kept: list[Any] = []
+
+    class Keeper(Reactor):
+        out = Output[int]()
+
+        @reaction(startup, effects=[out])
+        def send(self) -> None:
+            kept.append(self.out)
+            kept[0].set(1)
+
+    class Main(Reactor):
+        keeper = Keeper()
+
+    run(Main, fast=True)
+
+    with pytest.raises(ReactionError, match="the run it belongs to"):
+        run(Main, fast=True)
 
 
 def test_a_port_of_another_reactor_is_refused_even_where_it_could_be_read() -> None:

@@ -65,3 +65,20 @@ def test_a_number_among_others_lands_in_its_own_part() -> None:
     first, second, third = slots.batch()
     assert (first.tolist(), third.tolist()) == ([0, 20], [0, 1])
     assert second.tolist() == [[0, 0], [0.5, 1]]
+
+
+def test_copies_of_objects_do_not_change_with_the_observation() -> None:
+    slots = make_slots(spaces.Sequence(spaces.Box(0, 9, (1,))), 2)
+    reused = np.ones(1, np.float32)  # as environments do that save allocations
+    for index in range(2):
+        slots.writer(index)((reused,))
+    copies = [slots.copy(), slots.some(np.array([1, 0]))]
+    rows = [slots.row(0), slots.row(1)]
+
+    reused += 1
+
+    assert [[value.tolist() for (value,) in copy] for copy in copies] == [
+        [[1.0], [1.0]],
+        [[1.0], [1.0]],
+    ]
+    assert [value.tolist() for (value,) in rows] == [[1.0], [1.0]]

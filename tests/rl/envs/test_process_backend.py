@@ -194,6 +194,28 @@ def test_env_that_always_kills_its_process_fails_after_some_attempts() -> None:
     envs.close()
 
 
+def test_process_lost_at_its_start_names_no_running_env(tmp_path: Path) -> None:
+    makers = [Trouble, partial(MadeOnce, tmp_path / "made")]
+    envs = VectorEnv(makers, placement="process", workers=1, restart="recreate")
+    envs.reset(seed=1)
+
+    with pytest.raises(EnvError, match="SIGKILL") as raised:
+        envs.step([0, 0])
+
+    assert "was running" not in str(raised.value)
+    envs.close()
+
+
+class MadeOnce(Trouble):
+    """Kills its process in its first step, and when it is made again."""
+
+    def __init__(self, made: Path) -> None:
+        if made.exists():
+            os.kill(os.getpid(), signal.SIGKILL)
+        made.touch()
+        super().__init__("kill", 1)
+
+
 class SuicidalReset(Trouble):
     def reset(self, **_: Any) -> Any:
         os.kill(os.getpid(), signal.SIGKILL)

@@ -11,8 +11,11 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 from reactorl.rl import EnvError, VectorEnv
+from reactorl.rl.envs.arrays import Arrays
+from reactorl.rl.envs.rules import Rules
+from reactorl.rl.envs.sub_env import SubEnv
 from tests.rl.scripts import gone, kill
-from tests.rl.troubles import Weary
+from tests.rl.troubles import SPACE, Trouble, Weary
 
 MODES = list(AutoresetMode)
 KINDS = [
@@ -132,6 +135,74 @@ def test_killed_process_resets_ended_envs_and_truncates_others(
     assert truncated.tolist() == [False, True]
     envs.close()
     assert gone([before])
+
+
+def test_episode_that_ends_in_the_step_of_a_loss_is_truncated() -> None:
+    """What the lost process wrote of this step is discarded for all of them."""
+    envs = VectorEnv(
+        [Weary, partial(Weary, "kill", 2)],
+        placement="process",
+        workers=1,  # the first has ended its episode before the second is stepped
+        restart="recreate",
+    )
+    envs.reset(seed=1)
+    assert ends(envs.step(NOTHING)) == [False, False]
+
+    _, rewards, terminated, truncated, info = envs.step(NOTHING)
+
+    assert rewards.tolist() == [0.0, 0.0]
+    assert terminated.tolist() == [False, False]
+    assert truncated.tolist() == [True, True]
+    assert whose(info) == [0, 1]
+    assert ends(envs.step(NOTHING)) == [False, False]  # both are reset
+    envs.close()
+
+
+@pytest.mark.parametrize(
+    ("placement", "kind"),
+    [("thread", "step"), ("process", "step"), ("process", "kill")],
+)
+def test_seeded_reset_repeats_the_episodes_after_restarts(
+    placement: Any, kind: str
+) -> None:
+    envs = VectorEnv(
+        [partial(Trouble, kind, 2, longest=99)], placement=placement, restart="recreate"
+    )
+
+    def play() -> list[Any]:
+        """Return observations of two episodes, each of a step, a failure, a reset."""
+        envs.reset(seed=1)
+        return [envs.step([0])[0]["a"].tolist() for _ in range(6)]
+
+    first = play()
+
+    assert first[2] != first[5]  # each replacement has a seed of its own
+    assert play() == first
+    envs.close()
+
+
+def test_reset_reports_its_own_failure_instead_of_a_deferred_one() -> None:
+    class FailsOnce(Trouble):
+        fails = False
+
+        def reset(self, **arguments: Any) -> Any:
+            if self.fails:
+                self.fails = False
+                msg = "newer"
+                raise ValueError(msg)
+            return super().reset(**arguments)
+
+    sub_env = SubEnv(0, FailsOnce, Rules(restart="reset"))
+    sub_env.assign(Arrays.of(SPACE, 1))
+    sub_env.reset(1, None)
+    old = EnvError(0, "FailsOnce", 0, "", "older")
+    for fails, expected in ((False, "older"), (True, "ValueError: newer")):
+        sub_env.defer_restart(old, is_over=True)
+        sub_env.env.fails = fails  # type: ignore[attr-defined]
+
+        (info,) = sub_env.reset(None, None)
+
+        assert info["failure"].what == expected
 
 
 def test_killed_process_is_reported_by_the_next_reset_of_an_ended_env() -> None:

@@ -94,6 +94,34 @@ def test_workers_leave_a_sigterm_of_the_group_to_the_parent(tmp_path: Path) -> N
     assert said.stdout.splitlines() == ["terminated", "[-15, -15] [-15, -15]"], said
 
 
+INTERRUPTED = """
+    import os, signal
+    from reactorl.rl import VectorEnv
+
+    os.setpgid(0, 0)
+    # A shell that runs the tests in the background lets them ignore Ctrl-C.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    envs = VectorEnv("CartPole-v1", 2, workers=2, placement="process")
+    envs.reset(seed=1)
+    try:
+        os.killpg(0, signal.SIGINT)
+        while True:
+            pass
+    except KeyboardInterrupt:
+        print("interrupted")
+    print(len(envs.step([0, 0])[0]), "stepped")
+    envs.close()
+"""
+
+
+def test_workers_leave_ctrl_c_in_a_terminal_to_the_parent(tmp_path: Path) -> None:
+    """A terminal sends Ctrl-C to the whole process group."""
+    said = run_script(INTERRUPTED, tmp_path / "interrupted.py")
+
+    assert said.stdout.splitlines() == ["interrupted", "2 stepped"], said
+    assert said.stderr == ""
+
+
 FORKING = """
     import os, sys, warnings
     import numpy as np

@@ -76,6 +76,23 @@ def test_td_errors_become_the_priorities_of_the_drawn_transitions() -> None:
         assert after["priorities"][index] == pytest.approx(abs(error) + 1e-6)
 
 
+def test_new_transitions_have_the_highest_priority_so_far() -> None:
+    largest, count = 1.0, 0
+    with tuned(DQN_TASK, priority=0.6).start() as run:
+        for _ in range(4):
+            run.step()
+            parts = run.save()["parts"]
+            replay = parts["main.replay"]
+            assert replay["highest"] == pytest.approx(largest)
+            assert (replay["priorities"][count:] == replay["highest"]).all()
+            count = replay["count"]
+            if parts["main.learner"]["errors"] is not None:
+                _, errors = parts["main.learner"]["errors"]
+                largest = max(largest, float(np.abs(errors).max()) + 1e-6)
+
+    assert largest > 1.0  # the TD errors matter
+
+
 def test_a_buffer_larger_than_the_memory_is_refused_with_its_size() -> None:
     images = gym.spaces.Box(0, 255, (84, 84, 4), np.uint8)
     spaces = Spaces(images, gym.spaces.Discrete(4))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from reactorl.rl import Trajectory
@@ -110,6 +110,8 @@ class Recorded:
     n=st.integers(1, 6),
     save_at=st.integers(0, 12),
 )
+# The newest transition of the first trajectory is replaced by the second one.
+@example(seed=0, rollouts=1, width=1, length=2, extra=0, iterations=2, n=1, save_at=12)
 def test_n_step_transitions_equal_those_of_a_naive_buffer(
     seed: int,
     rollouts: int,
@@ -120,7 +122,7 @@ def test_n_step_transitions_equal_those_of_a_naive_buffer(
     n: int,
     save_at: int,
 ) -> None:
-    capacity = rollouts * width * length + extra
+    capacity = width * length + extra  # as little as one trajectory
     recorded = Recorded(seed, rollouts, width, length)
     store = TransitionStore(capacity)
     for iteration in range(iterations):

@@ -88,3 +88,12 @@ def test_numbers_that_all_have_are_columns_without_asking_gymnasium() -> None:
             "_over": np.ones(COUNT, np.bool_),
         },
     )
+
+
+def test_masks_belong_to_the_caller() -> None:
+    replies = {k: ({"lives": k},) for k in range(COUNT)}
+    add = VectorEnv[Any, Any, Any]()._add_info
+
+    batch_infos(replies, COUNT, add)["_lives"][:] = False
+
+    assert batch_infos(replies, COUNT, add)["_lives"].tolist() == [True] * COUNT
