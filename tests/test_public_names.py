@@ -58,8 +58,13 @@ def test_version_is_looked_up_on_first_use() -> None:
     )
 
     done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", f"sys_path = {sys.path!r}\n"
-         f"import sys; sys.path[:] = sys_path\n{code}"],
+        [
+            sys.executable,
+            "-I",
+            "-S",
+            "-c",
+            f"sys_path = {sys.path!r}\nimport sys; sys.path[:] = sys_path\n{code}",
+        ],
         capture_output=True,
         check=True,
         text=True,

@@ -43,6 +43,8 @@ class Trouble(Toy):
         if self.kind == "reset":
             msg = "cannot be reset"
             raise KeyError(msg)
+        if self.kind == "generator exit reset":
+            raise GeneratorExit
         if self.kind == "second reset" and self.episodes == 2:
             msg = "cannot be reset right now"
             raise KeyError(msg)
@@ -67,6 +69,8 @@ class Trouble(Toy):
             deeply(3)
         elif self.kind == "exit":
             sys.exit(3)
+        elif self.kind == "generator exit":
+            raise GeneratorExit
         elif self.kind == "nan":
             observation = {"a": np.array([1.0, np.nan], np.float32), "b": b}
         elif self.kind == "nan reward":
