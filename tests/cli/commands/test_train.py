@@ -299,6 +299,14 @@ def test_a_negative_seed_is_refused_before_anything_is_written(
     assert not (tmp_path / "runs").exists()
 
 
+def test_eval_refuses_a_negative_seed(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        main(["eval", "nowhere", "--seed=-1"])
+
+    assert exit_.value.code == 2
+    assert "must be an integer of 0 or more, got '-1'" in capsys.readouterr().err
+
+
 def test_resume_with_other_settings_fails(
     run: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
