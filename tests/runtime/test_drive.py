@@ -352,10 +352,14 @@ def _held(outputs: Outputs) -> dict[str, Any]:
 
 def test_a_program_that_is_never_closed_exits_silently() -> None:
     code = textwrap.dedent("""
-        from reactorl import LogicalAction, Reactor, drive
+        from reactorl import LogicalAction, Reactor, drive, reaction, startup
 
         class Main(Reactor):
             action = LogicalAction[int]()
+
+            @reaction(startup, effects=[action])
+            def begin(self):
+                self.action.schedule()
 
         session = drive(Main).__enter__()
     """)
