@@ -43,8 +43,6 @@ class Trouble(Toy):
         if self.kind == "reset":
             msg = "cannot be reset"
             raise KeyError(msg)
-        if self.kind == "generator exit reset":
-            raise GeneratorExit
         if self.kind == "second reset" and self.episodes == 2:
             msg = "cannot be reset right now"
             raise KeyError(msg)
