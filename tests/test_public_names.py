@@ -4,6 +4,7 @@
 import ast
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,40 @@ PUBLIC = {
     "reactorl.rl",
     "reactorl.trace",
 }
+
+
+def test_version_is_that_of_the_package() -> None:
+    try:
+        expected = metadata.version("reactorl")
+    except metadata.PackageNotFoundError:
+        expected = "0+unknown"
+
+    assert reactorl.__version__ == expected
+    assert "__version__" in dir(reactorl)
+
+
+def test_version_is_looked_up_on_first_use() -> None:
+    code = (
+        "import sys, reactorl\n"
+        "before = 'importlib.metadata' in sys.modules\n"
+        "reactorl.__version__\n"
+        "print(before, 'importlib.metadata' in sys.modules)"
+    )
+
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-I",
+            "-S",
+            "-c",
+            f"sys_path = {sys.path!r}\nimport sys; sys.path[:] = sys_path\n{code}",
+        ],
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+
+    assert done.stdout == "False True\n"
 
 
 def test_importing_loads_no_heavy_package_and_no_core() -> None:

@@ -171,6 +171,11 @@ NB_MODULE(_core, m) {
   using namespace reactorl;
   using namespace reactorl::bind;
 
+#ifdef NDEBUG
+  // Objects that are alive at exit are not leaks of ours: a daemon thread may hold an
+  // action, a run may never have been closed. Builds for debugging list them.
+  nb::set_leak_warnings(false);
+#endif
   m.doc() = "The reactor runtime's core. Use `reactorl.run` and `reactorl.drive`.";
   Value::ops = {[](void* o) noexcept { Py_INCREF(static_cast<PyObject*>(o)); },
                 [](void* o) noexcept { Py_DECREF(static_cast<PyObject*>(o)); }};

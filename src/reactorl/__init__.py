@@ -69,6 +69,8 @@ if TYPE_CHECKING:
     from reactorl._runtime.watch import Sample, Watch
     from reactorl.diagram.picture import graph
 
+    __version__: str
+
 __all__ = [
     "FOREVER",
     "MAX_WORKERS",
@@ -169,12 +171,25 @@ def __getattr__(name: str) -> object:
         return value
     if name in _LAZY_PACKAGES:
         return import_module(f"{__name__}.{name}")
+    if name == "__version__":
+        value = globals()[name] = _version()
+        return value
     msg = f"module {__name__!r} has no attribute {name!r}"
     raise AttributeError(msg)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, "__version__"})
+
+
+def _version() -> str:
+    """Return the version of the installed package; looking it up is slow."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(__name__)
+    except PackageNotFoundError:  # a source tree that was not installed
+        return "0+unknown"
 
 
 for _name in __all__:

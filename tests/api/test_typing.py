@@ -55,6 +55,28 @@ def test_each_marked_mistake_is_found_and_nothing_else(tmp_path: Path) -> None:
     assert check(program, tmp_path / "cache") == expected
 
 
+def test_types_of_an_installed_package_are_used(tmp_path: Path) -> None:
+    # mypy treats PYTHONPATH like site-packages: types count only with py.typed.
+    pytest.importorskip("mypy")
+    program = tmp_path / "program.py"
+    program.write_text("from reactorl import msec\nreveal_type(msec(1))\n")
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "mypy", "--config-file="),
+            *("--cache-dir", str(tmp_path / "cache"), program.name),
+        ],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(Path(reactorl.__file__).parents[1]), "PATH": ""},
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+
+    assert 'Revealed type is "' in done.stdout
+    assert '"Any"' not in done.stdout
+    assert "py.typed" not in done.stdout
+
+
 @pytest.mark.parametrize("name", ["Main", "Light", "Retry", "RunningMean"])
 def test_good_programs_are_good_programs(name: str) -> None:
     program = reactorl.elaborate(getattr(typed_programs, name))

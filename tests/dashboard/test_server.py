@@ -8,12 +8,14 @@ import json
 import socket
 import threading
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
 
 from reactorl import LogicalAction, Reactor, elaborate, param, reaction, run, startup
 from reactorl.dashboard import Dashboard
+from reactorl.dashboard.server import MOST_READERS, MOST_STRANGERS, REQUEST_TIMEOUT
 from reactorl.dashboard.state import State
 
 if TYPE_CHECKING:
@@ -212,13 +214,53 @@ def test_nothing_is_left_of_it() -> None:
 
 
 def test_there_is_a_limit_to_connections(dashboard: Dashboard) -> None:
-    from reactorl.dashboard.server import MOST_CONNECTIONS
-
-    readers = [ask(dashboard, "/TOKEN/events") for _ in range(MOST_CONNECTIONS)]
-    with pytest.raises(OSError, match=r"[Cc]onnection|[Rr]emote|reset"):
-        ask(dashboard)
+    readers = [ask(dashboard, "/TOKEN/events") for _ in range(MOST_READERS)]
+    assert ask(dashboard).status == 503
     for reader in readers:
         reader.close()
+
+
+def test_strangers_do_not_take_the_place_of_readers(dashboard: Dashboard) -> None:
+    strangers = [connect(dashboard) for _ in range(2 * MOST_STRANGERS)]
+    for stranger in strangers[MOST_STRANGERS:]:
+        stranger.sendall(b"G")  # a request that does not continue
+
+    assert ask(dashboard).status == 200
+    assert strangers[0].recv(1) == b""  # the oldest were closed
+    for stranger in strangers:
+        stranger.close()
+
+
+def test_readers_stay_when_strangers_come(dashboard: Dashboard) -> None:
+    reader = ask(dashboard, "/TOKEN/events")
+    strangers = [connect(dashboard) for _ in range(2 * MOST_STRANGERS)]
+    assert ask(dashboard).status == 200  # all have been accepted
+
+    dashboard.close()
+
+    assert reader.read().endswith(b"event: over\ndata: {}\n\n")
+    for stranger in strangers:
+        stranger.close()
+
+
+def test_slow_requests_end_at_a_deadline() -> None:
+    now = [0.0]
+    with Dashboard(elaborate(Count), title="Count", clock=lambda: now[0]) as dashboard:
+        slow = connect(dashboard)
+        for byte in b"GET /":
+            slow.sendall(bytes([byte]))  # so that no receive takes long
+            assert ask(dashboard).status == 200
+        now[0] = REQUEST_TIMEOUT
+        slow.sendall(b"x")
+
+        with suppress(ConnectionResetError):  # closed before it was received
+            assert slow.recv(1) == b""
+        slow.close()
+
+
+def connect(dashboard: Dashboard) -> socket.socket:
+    port = int(dashboard.link.split("/")[2].split(":")[1])
+    return socket.create_connection(("127.0.0.1", port), timeout=60)
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,8 @@ class Trouble(Toy):
             deeply(3)
         elif self.kind == "exit":
             sys.exit(3)
+        elif self.kind == "generator exit":
+            raise GeneratorExit
         elif self.kind == "nan":
             observation = {"a": np.array([1.0, np.nan], np.float32), "b": b}
         elif self.kind == "nan reward":

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import textwrap
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -345,3 +348,24 @@ def test_plug_advances_time_as_step_does(after: int) -> None:
 
 def _held(outputs: Outputs) -> dict[str, Any]:
     return {name: outputs[name] for name in outputs}
+
+
+def test_a_program_that_is_never_closed_exits_silently() -> None:
+    code = textwrap.dedent("""
+        from reactorl import LogicalAction, Reactor, drive, reaction, startup
+
+        class Main(Reactor):
+            action = LogicalAction[int]()
+
+            @reaction(startup, effects=[action])
+            def begin(self):
+                self.action.schedule()
+
+        session = drive(Main).__enter__()
+    """)
+
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, check=True, text=True
+    )
+
+    assert done.stderr == ""

@@ -27,6 +27,7 @@ from reactorl import (
     Tag,
     Timer,
     bank,
+    drive,
     msec,
     param,
     reaction,
@@ -574,6 +575,52 @@ def test_a_failing_teardown_is_reported_after_all_were_called() -> None:
         run(Main)
 
     assert log == [2, 1, 0]
+
+
+class FailsTwice(Reactor):
+    """Its teardown fails because of what its reaction left behind."""
+
+    go = Input[int]()
+
+    @reaction(go)
+    def fail(self) -> None:
+        msg = "the cause"
+        raise ValueError(msg)
+
+    def teardown(self) -> None:
+        msg = "the consequence"
+        raise KeyError(msg)
+
+
+def test_a_failing_teardown_does_not_hide_the_error_of_the_run() -> None:
+    class Begins(Reactor):
+        out = Output[int]()
+
+        @reaction(startup, effects=[out])
+        def begin(self) -> None:
+            self.out.set(1)
+
+    class Main(Reactor):
+        first = Begins()
+        child = FailsTwice()
+
+        def build(self) -> None:
+            self.connect(self.first.out, self.child.go)
+
+    with pytest.raises(ReactionError, match="the cause") as raised:
+        run(Main, fast=True)
+
+    note = "teardown() of main.child raised KeyError: 'the consequence'"
+    assert raised.value.__notes__ == [note]
+
+
+def test_a_failing_teardown_does_not_hide_the_error_of_a_step() -> None:
+    session = drive(FailsTwice)
+    with pytest.raises(ReactionError, match="the cause") as raised, session:
+        session.step(go=1)
+
+    note = "teardown() of main raised KeyError: 'the consequence'"
+    assert raised.value.__notes__ == [note]
 
 
 def test_shutdown_does_not_run_after_a_failure() -> None:

@@ -4,9 +4,13 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
+
+import pytest
 
 from reactorl import (
     PhysicalAction,
+    ReactionError,
     Reactor,
     Watchdog,
     msec,
@@ -17,6 +21,9 @@ from reactorl import (
     startup,
 )
 from reactorl.trace import text
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 LONGER = 0.05  # seconds: the watchdog expires while the reaction runs
 
@@ -109,3 +116,29 @@ def test_replayed_handler_runs_before_the_same_reaction() -> None:
 
     assert log == [1]
     assert text(again.trace) == text(first.trace)
+
+
+class Failing(Reactor):
+    """Its handler raises after the reaction that started the watchdog."""
+
+    dog = Watchdog(msec(1))
+
+    @reaction(startup, effects=[dog])
+    def begin(self) -> None:
+        self.dog.start()
+        time.sleep(LONGER)
+
+    @dog.handler
+    def expire(self) -> None:
+        msg = "it expired"
+        raise ValueError(msg)
+
+
+def test_a_failing_handler_has_the_same_name_live_and_replayed(tmp_path: Path) -> None:
+    file = tmp_path / "recording"
+    with pytest.raises(ReactionError, match="it expired") as live:
+        run(Failing, timeout=sec(100), keepalive=True, record=file)
+    with pytest.raises(ReactionError, match="it expired") as replayed:
+        run(Failing, timeout=sec(100), keepalive=True, replay=file)
+
+    assert live.value.reaction == replayed.value.reaction == "main.dog"

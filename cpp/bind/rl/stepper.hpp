@@ -115,7 +115,8 @@ class Stepper {
   /// is, such as an interrupt, is thrown.
   static auto failure() -> nb::object {
     if (!PyErr_ExceptionMatches(PyExc_Exception) &&
-        !PyErr_ExceptionMatches(PyExc_SystemExit)) {
+        !PyErr_ExceptionMatches(PyExc_SystemExit) &&
+        !PyErr_ExceptionMatches(PyExc_GeneratorExit)) {
       throw nb::python_error();
     }
     return nb::steal(take_exception());

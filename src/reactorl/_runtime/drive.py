@@ -104,8 +104,8 @@ class Session:
         self._open = True
         try:
             self._live.start()
-        except BaseException:
-            self._close()
+        except BaseException as error:
+            self._close(error)
             raise
         return self
 
@@ -128,10 +128,12 @@ class Session:
                 self._live.after(self._live.session.finish())
                 self._live.finished()
                 self._result = self._live.result()
-        finally:
-            self._close()
+        except BaseException as raised:
+            self._close(raised)
+            raise
+        self._close(error)
 
-    def _close(self) -> None:
+    def _close(self, cause: BaseException | None = None) -> None:
         if self._open:
             self._live.reserve()
             self._open = False
@@ -139,7 +141,7 @@ class Session:
             if self._at_end is not None and ended is None:
                 ended = self._live.result()
             try:
-                self._live.close()
+                self._live.close(cause)
             finally:
                 if self._at_end is not None and ended is not None:
                     self._at_end(ended)

@@ -210,10 +210,14 @@ class Live:
         except _core.SessionBusyError as error:
             raise busy(error) from None
 
-    def close(self) -> None:
+    def close(self, cause: BaseException | None = None) -> None:
         """End threads, tear reactors down (children first), give everything up.
 
         Every teardown() is called; the first exception of these is raised at the end.
+
+        Args:
+            cause: The exception that ended the run. It is more important than those
+                of teardown(), which are often its consequence: it gets a note instead.
 
         Raises:
             BusyError: Tags are running, on this thread or another. Nothing is closed.
@@ -227,7 +231,11 @@ class Live:
                 try:
                     type(instance).teardown(instance)
                 except BaseException as error:
-                    first = first or error
+                    if cause is not None and isinstance(error, Exception):
+                        path = instance._node.path
+                        cause.add_note(f"teardown() of {path} raised {_brief(error)}")
+                    else:
+                        first = first or error
             self._settle_recording()
             if self._watch is not None:
                 self._watch._end()

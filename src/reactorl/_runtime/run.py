@@ -111,17 +111,22 @@ def run(
             replay = Recording.load(replay)
         live = Live(program, options, record=noted, replay=replay, at_start=at_start)
     ended: Result | None = None
+    cause: BaseException | None = None
     try:
         if live.start() == "running":
             live.after(live.session.run())
         live.finished()
         ended = result = live.result()
+    except BaseException as error:
+        cause = error
+        raise
     finally:
         try:
             if at_end is not None and ended is None:
                 ended = live.result()
-            live.close()
+            live.close(cause)
         finally:
+            cause = None  # its traceback refers to this frame
             if noted is not None and not isinstance(record, bool):
                 noted.save(record)
             if at_end is not None and ended is not None:

@@ -121,7 +121,13 @@ class Watchdogs:
             finally:
                 turn.reactions += 1
             for node in turn.replay.get(turn.reactions, ()):
-                node.handler(instance)
+                try:
+                    node.handler(instance)
+                except KeyboardInterrupt:
+                    raise  # Ctrl-C: unlike in a live run, this may be the main thread
+                except BaseException as error:
+                    # As in the run that was recorded: the reaction did not fail.
+                    self._fail(node, error)
 
     def _watch(self) -> None:
         while True:

@@ -58,6 +58,6 @@ class StatusLine:
         self._write(f"{_CLEAR}{text}" if self._is_live else f"{text}\n")
 
     def _write(self, text: str) -> None:
-        with suppress(BrokenPipeError):
+        with suppress(OSError):  # e.g. a closed terminal or pipe
             sys.stderr.write(text)
             sys.stderr.flush()

@@ -24,6 +24,7 @@ from reactorl._util.suggestions import did_you_mean
 from reactorl.cli.support.console import set_debug
 from reactorl.cli.support.parser import Parser
 from reactorl.cli.support.streams import (
+    discard,
     discard_stdout,
     escape_unencodable,
     prepare_streams,
@@ -128,6 +129,10 @@ def entry() -> NoReturn:
         quiet = isinstance(error, BrokenPipeError)
         discard_stdout()
         status = status or (1 if quiet else _failed(error))
+    try:
+        sys.stderr.flush()
+    except OSError:  # argparse has ignored that
+        discard(sys.stderr)
     from threading import current_thread, enumerate
 
     if any(t is not current_thread() and not t.daemon for t in enumerate()):
@@ -215,11 +220,7 @@ class _Version(argparse.Action):
         super().__init__(option_strings, dest, nargs=0, help=help)
 
     def __call__(self, parser: argparse.ArgumentParser, *_others: object) -> None:
-        from importlib.metadata import PackageNotFoundError, version
+        import reactorl
 
-        try:
-            number = version("reactorl")
-        except PackageNotFoundError:
-            number = "(not installed)"
-        print(f"reactorl {number}")
+        print(f"reactorl {reactorl.__version__}")
         parser.exit()

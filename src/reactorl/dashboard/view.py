@@ -16,7 +16,7 @@ from reactorl.dashboard.server import Server
 from reactorl.dashboard.state import State
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from reactorl import Program, Sample, Watch
 
@@ -54,6 +54,7 @@ class Dashboard:
         facts: Names and values below the heading.
         depth: How many levels of reactors are open at first; None: what is readable.
         feed: Reports of the run besides counters.
+        clock: Returns seconds, for the time limit of requests.
 
     Raises:
         OSError: No port is available.
@@ -67,12 +68,13 @@ class Dashboard:
         facts: Sequence[tuple[str, str]] = (),
         depth: int | None = None,
         feed: Feed | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.feed = Feed() if feed is None else feed
         self._state = State(self.feed)
         self._board = Board()
         page = live_page(program, title=title, facts=facts, depth=depth)
-        self._server = Server(self._board, page)
+        self._server = Server(self._board, page, clock)
         self._watch: Watch | None = None
         self._first: Sample | None = None
         self._phase: Phase = "running"

@@ -31,6 +31,7 @@ from reactorl.rl import (
     Iteration,
     PlayProgress,
     RunDirectory,
+    RunError,
     read_checkpoint,
 )
 from reactorl.rl.runs import progress, session
@@ -211,7 +212,8 @@ def stop_after(rounds: int, monkeypatch: pytest.MonkeyPatch, number: int) -> Non
 
 
 @pytest.mark.parametrize(
-    ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
+    ("number", "status"),
+    [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)],
 )
 def test_ctrl_c_writes_a_checkpoint_and_resume_ends_with_the_same_bits(
     number: int,
@@ -248,6 +250,63 @@ def test_a_second_ctrl_c_raises_at_once(monkeypatch: pytest.MonkeyPatch) -> None
             os.kill(os.getpid(), signal.SIGINT)
 
 
+def test_sighup_stays_ignored_with_nohup() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with session._stop_signals() as asked:
+            os.kill(os.getpid(), signal.SIGHUP)
+            assert asked == []
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+IN_A_TERMINAL = """
+import os, pty, sys
+
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execv(sys.executable, [sys.executable, "-m", "reactorl", *sys.argv[1:]])
+screen = b""
+while b"steps/s" not in screen:
+    screen += os.read(terminal, 65536)
+os.close(terminal)  # the kernel sends SIGHUP, and writing fails from now on
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"""
+
+
+def test_closing_the_terminal_writes_a_checkpoint_and_a_report(tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    flags = [f"--runs-dir={runs}", "--total-timesteps=1000000000"]
+
+    done = subprocess.run(
+        [sys.executable, "-c", IN_A_TERMINAL, "train", "q-learning", *flags],
+        capture_output=True,
+        check=False,
+        env={**os.environ, "TERM": "xterm"},
+        text=True,
+    )
+
+    assert (done.stdout, done.stderr) == ("129\n", "")
+    assert read_checkpoint(only(runs) / "checkpoint").data["round"] > 0
+    assert (only(runs) / "report.html").exists()
+
+
+def test_a_negative_seed_is_refused_before_anything_is_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert train(tmp_path / "runs", "--seed=-1") == 2
+    assert "seed must be 0 or more, got -1" in capsys.readouterr().err
+    assert not (tmp_path / "runs").exists()
+
+
+def test_eval_refuses_a_negative_seed(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        main(["eval", "nowhere", "--seed=-1"])
+
+    assert exit_.value.code == 2
+    assert "must be an integer of 0 or more, got '-1'" in capsys.readouterr().err
+
+
 def test_resume_with_other_settings_fails(
     run: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -269,6 +328,21 @@ def test_two_processes_do_not_train_in_one_run(
     finally:
         os.close(held)
     assert "another process is training in this run" in capsys.readouterr().err
+
+
+def test_of_two_processes_only_one_creates_a_run(tmp_path: Path) -> None:
+    path = tmp_path / "mine"
+    path.mkdir()
+    held = RunDirectory(path, {}).lock()
+    settings = {"env_id": "CartPole-v1", "seed": 1}
+    try:
+        with pytest.raises(RunError, match="another process is training"):
+            RunDirectory.create(
+                path, runs=tmp_path, algorithm="dqn", settings=settings, command=[]
+            )
+    finally:
+        os.close(held)
+    assert list(path.iterdir()) == []
 
 
 # -- options of the environment -------------------------------------------------------

@@ -34,7 +34,12 @@ COMMANDS = [
     ("trace hello.times", 0),
     ("diff hello.trace hello.trace", 0),
     ("nonsense", 2),
+    ("runs", 2),
+    ("train --help", 0),
+    ("train no-such-algorithm", 2),
 ]
+SAYING = ["check nowhere.lf", "nonsense", "runs", "run nowhere.lf", "--nonsense"]
+"""Commands that fail with status 2 and a message on stderr."""
 PRINTING = [
     "--version",
     "run hello.lf",
@@ -77,7 +82,7 @@ def reactorl(
 
 
 @pytest.mark.parametrize(("line", "status"), COMMANDS)
-@pytest.mark.parametrize("closed", [">&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
 def test_closed_streams_do_not_change_the_status(
     line: str, status: int, closed: str
 ) -> None:
@@ -107,6 +112,37 @@ def test_broken_pipe_ends_the_help_quietly(unbuffered: str) -> None:
 
     assert status in (0, 1)  # argparse itself ignores errors while it prints
     assert said == b""
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("line", SAYING)
+def test_broken_pipe_as_stderr_does_not_change_the_status(
+    line: str, unbuffered: str
+) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "reactorl", *line.split()],
+        stdout=writer,
+        stderr=writer,
+        check=False,
+        env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+        timeout=60,
+    )
+    os.close(writer)
+
+    assert done.returncode == 2
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="/dev/full is missing")  # noqa: PTH110
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("line", SAYING)
+def test_full_device_as_stderr_does_not_change_the_status(
+    line: str, unbuffered: str
+) -> None:
+    done = reactorl(line, "2>/dev/full", PYTHONUNBUFFERED=unbuffered)
+
+    assert done.returncode == 2
 
 
 def into_broken_pipe(line: str, unbuffered: str) -> tuple[int, bytes]:

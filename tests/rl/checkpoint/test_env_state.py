@@ -219,6 +219,33 @@ def test_only_classes_of_the_packages_of_the_environment_are_used() -> None:
             restore_env(other, nodes)
 
 
+class Loud:
+    """Its constructor must not be called by a checkpoint."""
+
+    def __init__(self, *arguments: object) -> None:
+        raise AssertionError(arguments)
+
+
+@pytest.mark.parametrize(
+    ("kind", "content"), [("named", ["words"]), ("enum", "words"), ("dict", [[], []])]
+)
+def test_no_constructor_is_called_with_content_of_a_checkpoint(
+    kind: str, content: Any
+) -> None:
+    one, other = Careless(), Careless()
+    one.place = Body(1.0)  # type: ignore[assignment]
+    nodes = saved_env(one)
+    name = f"{__name__}.Loud"
+    at = next(k for k, node in enumerate(nodes) if node[1].endswith(".Body"))
+    if kind == "dict":
+        nodes[at] = ("dict", name, *content)
+    else:
+        nodes[at] = ("list", [(kind, name, content)])
+
+    with pytest.raises(ValueError, match=r"Loud must be a (named tuple|Enum|dict)"):
+        restore_env(other, nodes)
+
+
 def test_objects_that_cannot_be_created_are_named() -> None:
     one, other = Core(), Core()
     one.late = Core()

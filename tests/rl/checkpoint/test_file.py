@@ -216,27 +216,39 @@ def test_errors_name_cause_file_and_remedy(file: Path) -> None:
         read_checkpoint(file.parent)
 
 
-def test_invalid_content_with_a_correct_digest_raises(file: Path) -> None:
-    def forge(change: dict[str, Any]) -> None:
-        write_checkpoint(file, {"a": np.arange(3)}, FLOW)
-        line, rest = file.read_bytes().split(b"\n", 1)
-        size, room = (int(word) for word in line.split()[2:])
-        tree = json.dumps(json.loads(rest[:size]) | change).encode()
-        body = b"reactorl-checkpoint 2 %d %d\n" % (len(tree), room) + tree
-        body += rest[size:-32]
-        file.write_bytes(body + module.hashlib.sha256(body).digest())
+def forge(file: Path, change: dict[str, Any], data: bytes = b"") -> None:
+    """Write a checkpoint with other content, and the digest of that."""
+    write_checkpoint(file, {"a": np.arange(3)}, FLOW)
+    line, rest = file.read_bytes().split(b"\n", 1)
+    size, room = (int(word) for word in line.split()[2:])
+    tree = json.dumps(json.loads(rest[:size]) | change).encode()
+    tree = tree.replace(b'"DATA"', data)
+    body = b"reactorl-checkpoint 2 %d %d\n" % (len(tree), room) + tree
+    body += rest[size:-32]
+    file.write_bytes(body + module.hashlib.sha256(body).digest())
 
+
+def test_invalid_content_with_a_correct_digest_raises(file: Path) -> None:
     for change in (
         {"data": {"code": "print()"}},
         {"data": {"array": 7}},
         {"arrays": [["|O", [1], 0]]},
         {"arrays": [["<f8", [1000], 0]]},
         {"arrays": [["<f8", [-1], 0]]},
+        {"arrays": [["<f8", [1 << 32, 1 << 32], 0]]},
+        {"arrays": [["|S0", [1 << 50], 0]], "data": {"array": 0}},
         {"arrays": None},
     ):
-        forge(change)
+        forge(file, change)
         with pytest.raises(CheckpointError, match="its content is invalid"):
             read_checkpoint(file)
+
+
+def test_deeply_nested_content_raises(file: Path) -> None:
+    forge(file, {"data": "DATA"}, b"[" * 100_000 + b"]" * 100_000)
+
+    with pytest.raises(CheckpointError, match="its content is nested too deeply"):
+        read_checkpoint(file)
 
 
 @pytest.mark.parametrize(

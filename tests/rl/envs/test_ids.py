@@ -266,3 +266,13 @@ def test_known_ids_are_found_without_importing_anything(
     found: Any = search("CartPole-v1")
     assert found is gym.registry["CartPole-v1"]
     assert search("Taxi-v4") is gym.registry["Taxi-v4"]  # could be a game of ale_py
+
+
+def test_games_of_ale_print_no_banner(capfd: pytest.CaptureFixture[str]) -> None:
+    ale_py = pytest.importorskip("ale_py")
+    ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Info)  # as in a new process
+    ale_py.ALEInterface()
+    assert "A.L.E" in "".join(capfd.readouterr())
+
+    with closing(Recipe(find_spec("ALE/Pong-v5"))()):
+        assert "".join(capfd.readouterr()) == ""

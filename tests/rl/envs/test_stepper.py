@@ -134,7 +134,9 @@ def test_without_a_stepping_every_result_is_handed_over() -> None:
     assert rest.result is GOES_ON
 
 
-@pytest.mark.parametrize("error", [ValueError("it broke"), SystemExit(3)])
+@pytest.mark.parametrize(
+    "error", [ValueError("it broke"), SystemExit(3), GeneratorExit()]
+)
 @pytest.mark.parametrize("is_reset", [False, True])
 def test_a_failure_is_handed_over_with_its_traceback(
     error: BaseException, *, is_reset: bool

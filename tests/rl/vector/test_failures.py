@@ -24,6 +24,7 @@ PLACEMENTS: list[Any] = ["thread", "process"]
 STEP_KINDS = {
     "step": "ValueError: bad step",
     "exit": "SystemExit: 3",
+    "generator exit": "GeneratorExit",
     "nan": "observation must not contain NaN",
     "nan reward": "reward must not contain NaN",
     "shape": r"shape \(2,\), got \(3,\)",

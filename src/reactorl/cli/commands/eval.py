@@ -51,7 +51,7 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     )
     parser.add_argument(
         "--seed",
-        type=int,
+        type=_seed,
         default=SEED,
         metavar="N",
         help="seed of the first environment (default: %(default)s)",
@@ -183,5 +183,12 @@ class Film:
 def _count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         msg = f"must be an integer of at least 1, got '{text}'"
+        raise argparse.ArgumentTypeError(msg)
+    return int(text)
+
+
+def _seed(text: str) -> int:
+    if not (text.isascii() and text.isdecimal()):
+        msg = f"must be an integer of 0 or more, got '{text}'"
         raise argparse.ArgumentTypeError(msg)
     return int(text)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from reactorl.cli.support.console import say
 from reactorl.cli.support.dataclass_flags import FlagError, Flags
 from reactorl.cli.support.errors import explained, fail, missing
+from reactorl.cli.support.streams import discard_stdout
 
 if TYPE_CHECKING:
     from reactorl.cli.support.parser import Parser
@@ -44,8 +46,9 @@ examples:
   reactorl train dqn --dashboard                watch it in a browser
   reactorl train dqn --resume runs/CartPole-v1__dqn__1__1700000000
 
-exit status: 0 when the training is complete, 130 after Ctrl-C (a checkpoint was
-written), 2 if the flags or the run are wrong, 1 if the training failed.
+exit status: 0 when the training is complete, 130 after Ctrl-C, 143 after SIGTERM
+and 129 after SIGHUP (a checkpoint was written), 2 if the flags or the run are
+wrong, 1 if the training failed.
 """
 LIST_PRESETS = "--list-presets"
 NEEDED = (
@@ -149,7 +152,12 @@ def command(args: argparse.Namespace) -> int:
     except ReactorlError as error:
         say(*explained(error))
         return fail(f"the training failed. {_how_to_resume(error)}", 1)
-    print(result.summary(), flush=True)
+    try:
+        print(result.summary(), flush=True)
+    except OSError:
+        if result.signal != signal.SIGHUP:
+            raise
+        discard_stdout()  # the terminal was closed
     if result.trace_error is not None:
         reason = result.trace_error.strerror or ""
         return fail(f"writing the trace failed: {reason}", 1)

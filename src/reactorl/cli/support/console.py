@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, TextIO, TypeAlias
 
+from reactorl.cli.support.streams import discard
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -67,8 +69,17 @@ def say(*parts: Part, stream: TextIO | None = None) -> None:
         parts: The parts of the message.
         stream: Where to print it; stderr if it is not given.
     """
-    stream = sys.stderr if stream is None else stream
     sys.stdout.flush()
+    if stream is not None:
+        _print(parts, stream)
+        return
+    try:
+        _print(parts, sys.stderr)
+    except OSError:  # e.g. a closed pipe: the exit status still says what happened
+        discard(sys.stderr)
+
+
+def _print(parts: Sequence[Part], stream: TextIO) -> None:
     if is_styled(stream):
         from rich.text import Text
 

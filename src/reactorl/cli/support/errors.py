@@ -154,6 +154,7 @@ def explained(error: BaseException) -> Iterator[Part]:
         yield from _traceback(error.__cause__)
         yield f"{error.where}: ", _STYLES["where"]
         yield f"reaction {error.reaction} failed at elapsed tag {error.tag}\n"
+        yield from (f"{note}\n" for note in getattr(error, "__notes__", ()))
     elif isinstance(error, ReactorlError):
         yield from rendered(_in_lf(error))
         yield "\n"

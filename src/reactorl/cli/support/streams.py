@@ -5,6 +5,10 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import TextIO
 
 
 def prepare_streams() -> None:
@@ -45,8 +49,16 @@ def stdout_is_broken() -> bool:
 
 def discard_stdout() -> None:
     """Let all further output go to the null device, without a complaint at the end."""
+    discard(sys.stdout)
+
+
+def discard(stream: TextIO) -> None:
+    """Let everything that a stream still gets, or has buffered, go to the null device.
+
+    Otherwise CPython tries to write it at its exit, and ends with status 120.
+    """
     try:
-        number = sys.stdout.fileno()
+        number = stream.fileno()
     except (OSError, ValueError):
         return
     null = os.open(os.devnull, os.O_WRONLY)

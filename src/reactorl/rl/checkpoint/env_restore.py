@@ -103,9 +103,12 @@ class _Restorer:
                 self._restore_node(place, held, where)
             return self._made[place]
         if kind == "enum":
-            return self._class(rest[0], where)[rest[1]]
+            return self._class(rest[0], where, Enum)[rest[1]]
         parts = self._parts(rest[-1], held, where)
-        return tuple(parts) if kind == "tuple" else self._class(rest[0], where)(*parts)
+        if kind == "tuple":
+            return tuple(parts)
+        # Not the constructor, which may be any code: a checkpoint chooses the class.
+        return self._class(rest[0], where, tuple)._make(parts)
 
     def _restore_node(self, place: int, held: Any, where: str) -> None:  # noqa: ANN401
         kind, *rest = self._nodes[place]
@@ -173,7 +176,7 @@ class _Restorer:
 
     def _dict(self, place: int, rest: list[Any], held: Any, where: str) -> None:  # noqa: ANN401
         name, keys, values = rest
-        cls = dict if name == class_name(dict) else self._class(name, where)
+        cls = dict if name == class_name(dict) else self._class(name, where, dict)
         there = held if isinstance(held, dict) else {}
         if cls is dict:
             made = self._made[place] = {}
@@ -207,10 +210,14 @@ class _Restorer:
             found = self.unflatten(value, there.get(attribute), inner)
             assign(held, attribute, found)
 
-    def _class(self, name: str, where: str) -> Any:  # noqa: ANN401
+    def _class(self, name: str, where: str, base: type = object) -> Any:  # noqa: ANN401
         found = self._classes.get(name) or self._loaded(name)
         if found is None:
             msg = f"{where} was a {name}, and the new environment has none"
+            raise ValueError(msg)
+        is_named = base is not tuple or hasattr(found, "_make")
+        if not issubclass(found, base) or not is_named:
+            msg = f"{name} must be a {'named ' * (base is tuple)}{base.__name__}"
             raise ValueError(msg)
         return found
 

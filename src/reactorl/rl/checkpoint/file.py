@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 from dataclasses import dataclass
 from itertools import islice
@@ -42,6 +43,8 @@ VERSION: Final = 2
 _MAGIC: Final = b"reactorl-checkpoint"
 _ALIGNED: Final = 64
 _LONGEST_LINE: Final = 200
+_MOST_EMPTY: Final = 1 << 20
+"""Largest size of an array whose elements take no bytes."""
 _DIGEST: Final = hashlib.sha256().digest_size
 
 
@@ -204,6 +207,8 @@ def _content(path: Path, file: IO[bytes]) -> Checkpoint:
     except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
         # The digest matches: another program wrote it.
         raise _damaged(path, f"its content is invalid ({error})") from error
+    except RecursionError:
+        raise _damaged(path, "its content is nested too deeply") from None
 
 
 def _aligned(size: int) -> Array:
@@ -215,12 +220,15 @@ def _aligned(size: int) -> Array:
 
 def _array(store: Array, dtype: str, shape: list[int], offset: int) -> Array:
     kind = dtype_of(dtype)
-    count = int(np.prod(shape, dtype=np.int64))
+    count = math.prod(shape)
     size = count * kind.itemsize
     if min([0, offset, *shape]) < 0 or offset + size > len(store):
         msg = "an array is outside"
         raise ValueError(msg)
-    if kind.itemsize == 0:
+    if kind.itemsize == 0:  # no bytes in the file, but some in memory
+        if count > _MOST_EMPTY:
+            msg = f"an array of {count} empty strings"
+            raise ValueError(msg)
         return np.zeros(shape, kind)
     found: Array = store[offset : offset + size].view(kind).reshape(shape)
     return found

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from reactorl import ReactorlError
 from reactorl.rl._public import public
@@ -15,12 +15,17 @@ if TYPE_CHECKING:
     from reactorl import Diagnostic
 
 __all__ = [
+    "FAILURES",
     "EnvError",
     "ForkedProcessError",
     "SharedStateError",
     "ThreadSafetyError",
     "stamped",
 ]
+
+FAILURES: Final = (Exception, SystemExit, GeneratorExit)
+"""What an environment may raise as its own failure. Ctrl-C is not: it is for the whole
+program. The native stepper has the same list."""
 
 
 @public

@@ -33,6 +33,8 @@ class Recipe:
                 says how to install it.
         """
         try:
+            if str(self.spec.entry_point).startswith("ale_py"):
+                _hide_banner()
             env: gym.Env[Any, Any] = gym.make(self.spec, **self.kwargs)
         except ImportError as error:
             hint = dependency_hint(self.spec, error)
@@ -41,6 +43,16 @@ class Recipe:
             msg = f"{str(error).rstrip('.')}. {hint}"
             raise gym.error.DependencyNotInstalled(msg) from error
         return wrapped(env, self.wrappers)
+
+
+def _hide_banner() -> None:
+    """Let ALE not print its name and version for each game; warnings are printed.
+
+    Its environment sets an even higher level itself, but after that was printed.
+    """
+    from ale_py import ALEInterface, LoggerMode
+
+    ALEInterface.setLoggerMode(LoggerMode.Warning)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from reactorl.rl.checkpoint.env_restore import restore_env
 from reactorl.rl.envs import snapshot
 from reactorl.rl.envs._stepping import Stepper
 from reactorl.rl.envs.episode_recorder import EpisodeRecorder, NotRecordedError
-from reactorl.rl.envs.errors import EnvError
+from reactorl.rl.envs.errors import FAILURES, EnvError
 from reactorl.rl.envs.restart_state import RestartState
 from reactorl.rl.envs.snapshot_check import begin, check_snapshot
 from reactorl.rl.envs.timeout import HangGuard, unguarded
@@ -119,7 +119,7 @@ class ManagedEnv:
         try:
             made: gym.Env[Any, Any] = self._make()
             check_env(made, self.REQUIRED)
-        except (Exception, SystemExit) as error:
+        except FAILURES as error:
             raise self.failure(error) from error
         return made
 
@@ -196,7 +196,7 @@ class ManagedEnv:
                 restore_env(self.env, taken)
             else:
                 self._replace_restored(taken)
-        except (Exception, SystemExit) as error:
+        except FAILURES as error:
             is_known = isinstance(error, snapshot.NotRestoredError)
             return str(error) if is_known else snapshot.reason_of(error)
         return ""
@@ -231,14 +231,14 @@ class ManagedEnv:
         failure: EnvError | None = None
         try:
             found = reset()
-        except (Exception, SystemExit) as error:
+        except FAILURES as error:
             failure = self.failure(error, "reset")
             if self.rules.restart == "never":
                 raise failure from error
             self._restart()
             try:
                 found = reset()
-            except (Exception, SystemExit) as again:
+            except FAILURES as again:
                 raise self.failure(again, "reset") from again
         self._ended = False
         deferred = self.restarts.take_pending()

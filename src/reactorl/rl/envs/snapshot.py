@@ -32,6 +32,7 @@ from reactorl.rl.envs.episode_recorder import (
     checksum,
     loaded_record,
 )
+from reactorl.rl.envs.errors import FAILURES
 from reactorl.rl.envs.timeout import unguarded
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ def restored(
             return env, None
         _repeat(env, snapshot, prepare, guard)
         return env, EpisodeRecorder.load(env, snapshot)
-    except (Exception, SystemExit) as error:
+    except FAILURES as error:
         with suppress(Exception):
             env.close()
         if isinstance(error, NotRestoredError):

@@ -33,6 +33,7 @@ import numpy as np
 from reactorl.rl.checkpoint.env_state import saved_env
 from reactorl.rl.checkpoint.state_difference import first_difference
 from reactorl.rl.envs.episode_recorder import checksum
+from reactorl.rl.envs.errors import FAILURES
 from reactorl.rl.envs.snapshot import NotRestoredError, restored
 from reactorl.rl.envs.timeout import HangError, unguarded
 
@@ -73,7 +74,7 @@ def check_snapshot(
             return _compare(envs[0], envs[1], guard)
         except NotRestoredError as error:
             return str(error)
-        except (Exception, SystemExit) as error:
+        except FAILURES as error:
             return f"verifying its state failed: {type(error).__name__}: {error}"
         finally:
             for env in envs:
@@ -133,7 +134,7 @@ class _Actions:
             return checksum(result[:4], 0), bool(result[2] or result[3])
         except HangError:
             raise
-        except (Exception, SystemExit) as error:  # e.g. an action that is not allowed
+        except FAILURES as error:  # e.g. an action that is not allowed
             return type(error), True
 
     def _of(self, env: Env, agent: Any) -> Any:  # noqa: ANN401

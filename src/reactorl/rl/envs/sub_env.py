@@ -13,6 +13,7 @@ from gymnasium.vector import AutoresetMode
 
 from reactorl.rl.envs.autoreset import reset_in_step, step_after_end
 from reactorl.rl.envs.commands import Description
+from reactorl.rl.envs.errors import FAILURES, EnvError
 from reactorl.rl.envs.managed_env import ManagedEnv
 from reactorl.rl.envs.result_row import ResultRow
 from reactorl.rl.envs.timeout import unguarded
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
     from reactorl.rl.envs._stepping import Unfinished
     from reactorl.rl.envs.arrays import Arrays
-    from reactorl.rl.envs.errors import EnvError
     from reactorl.rl.envs.rules import Rules
     from reactorl.rl.envs.timeout import Guard
 
@@ -130,7 +130,7 @@ class SubEnv(ManagedEnv):
             # Last: if it fails, the last valid observation is still in the arrays.
             if not (ended and self._same_step):
                 self._row.put(obs)
-        except (Exception, SystemExit) as error:
+        except FAILURES as error:
             return self._after_failure(error)
         if ended:
             if self._same_step:
@@ -194,7 +194,7 @@ class SubEnv(ManagedEnv):
             if unfinished.error is not None:
                 raise unfinished.error
             info = self._write_first(unfinished.result)
-        except (Exception, SystemExit) as error:
+        except FAILURES as error:
             raise self.failure(error, "reset") from error
         self._ended = False
         return self.begin_episode(info)

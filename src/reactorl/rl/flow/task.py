@@ -100,6 +100,7 @@ class Task(TaskOptions, ABC):
 
     def __post_init__(self) -> None:
         self.check_environment()
+        require(self.seed >= 0, self, "seed", "0 or more")
         require(self.eval_episodes >= 1, self, "eval_episodes", "at least 1")
         require(self.eval_every >= 0, self, "eval_every", "0 or more steps")
         most: Any = self.eval_max_steps

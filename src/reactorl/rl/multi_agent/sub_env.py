@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from gymnasium.vector import AutoresetMode
 
 from reactorl.rl.envs.commands import Broadcast, Query
+from reactorl.rl.envs.errors import FAILURES, EnvError
 from reactorl.rl.envs.managed_env import ManagedEnv
 from reactorl.rl.envs.timeout import unguarded
 from reactorl.rl.multi_agent.results import (
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
     from reactorl.rl.checkpoint.registry import Data
     from reactorl.rl.envs.commands import Operation
-    from reactorl.rl.envs.errors import EnvError
     from reactorl.rl.envs.rules import Rules
     from reactorl.rl.envs.timeout import Guard
     from reactorl.rl.multi_agent.results import ByAgent
@@ -81,7 +81,7 @@ class ParallelSubEnv(ManagedEnv):
             step = ParallelStep(
                 obs, rewards, terminated, truncated, infos, agents, self._episode
             )
-        except (Exception, SystemExit) as error:
+        except FAILURES as error:
             failure = self.failure(error)
             if not self._can_restart or not self._last.agents:  # no agent to tell
                 raise failure from error

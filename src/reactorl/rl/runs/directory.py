@@ -100,13 +100,21 @@ class RunDirectory:
         env = re.sub(r"[/:]", "-", str(settings["env_id"]))
         stem = f"{env}__{algorithm}__{settings['seed']}"
         try:
-            path = _new_directory(runs, stem, now) if path is None else _empty(path)
+            if path is None:
+                path = _new_directory(runs, stem, now)
+            else:
+                path.mkdir(parents=True, exist_ok=True)
             text = json.dumps(config, indent=2) + "\n"
+            # Locked, so that of two processes only one finds the directory empty.
+            descriptor = _lock(path)
             try:
+                _check_empty(path)
                 write_atomic(path / "config.json", text.encode())
             except OSError:
                 path.rmdir()
                 raise
+            finally:
+                os.close(descriptor)
         except OSError as error:
             what = f"the run's directory could not be created: {_reason(error)}"
             remedy = "Choose another place with --runs-dir."
@@ -175,14 +183,7 @@ class RunDirectory:
         Raises:
             RunError: Another process has locked it.
         """
-        descriptor = os.open(self.path, os.O_RDONLY)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(descriptor)
-            what = "another process is training in this run"
-            raise RunError(self.path, what, "Wait until it ends, or stop it.") from None
-        return descriptor
+        return _lock(self.path)
 
 
 @public
@@ -209,12 +210,22 @@ def _new_directory(runs: Path, stem: str, now: int) -> Path:
             return path
 
 
-def _empty(path: Path) -> Path:
-    path.mkdir(parents=True, exist_ok=True)
+def _lock(path: Path) -> int:
+    """Lock a directory until the descriptor is closed, or the process ends."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        what = "another process is training in this run"
+        raise RunError(path, what, "Wait until it ends, or stop it.") from None
+    return descriptor
+
+
+def _check_empty(path: Path) -> None:
     if (path / "config.json").exists():
         remedy = "Resume it (resume=True), or choose another directory."
         raise RunError(path, "the directory has a run already", remedy)
-    return path
 
 
 def _reason(error: OSError) -> str:

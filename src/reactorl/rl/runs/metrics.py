@@ -11,9 +11,11 @@ from __future__ import annotations
 import csv
 import io
 import time
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from reactorl._util.files import write_atomic
+from reactorl.rl.runs.tensorboard import EventFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -59,8 +61,6 @@ class MetricsWriter:
         track: Any = None,  # noqa: ANN401
         also: Callable[[int, str, float], object] | None = None,
     ) -> None:
-        from tensorboardX import SummaryWriter
-
         self._path = directory / "metrics.csv"
         before = truncate(self._path, done) if done else 0.0
         self._began = time.monotonic() - before
@@ -69,9 +69,7 @@ class MetricsWriter:
         self._csv = csv.writer(self._file)
         if not done:
             self._csv.writerow(_HEAD)
-        self._board = SummaryWriter(
-            str(directory), purge_step=done + 1 if done else None, flush_secs=10
-        )
+        self._board = EventFile(directory, purge_step=done + 1 if done else None)
         self._track = track
         self._unsent: dict[str, list[float]] = {}
         self._unsent_step = 0
@@ -105,8 +103,10 @@ class MetricsWriter:
 
     def write(self, step: int, key: str, value: float) -> None:
         """Write one value."""
-        self._csv.writerow((step, f"{self.seconds:.3f}", key, repr(float(value))))
-        self._board.add_scalar(key, value, step)
+        with _naming(self._path):
+            self._csv.writerow((step, f"{self.seconds:.3f}", key, repr(float(value))))
+        with _naming(self._board.path):
+            self._board.add_scalar(key, value, step)
         if self._track is not None:
             if step != self._unsent_step:
                 self._send()
@@ -127,18 +127,33 @@ class MetricsWriter:
 
     def flush(self) -> None:
         """Write buffered values to the files."""
-        self._file.flush()
-        self._board.flush()
+        with _naming(self._path):
+            self._file.flush()
+        with _naming(self._board.path):
+            self._board.flush()
 
     def close(self) -> None:
         """Close the files, and finish the run of Weights & Biases."""
         try:
-            self._file.close()
+            with ExitStack() as stack:
+                stack.enter_context(_naming(self._board.path))
+                stack.callback(self._board.close)
+                with _naming(self._path):
+                    self._file.close()
         finally:
-            self._board.close()
             if self._track is not None:
                 self._send()
                 self._track.finish()
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Let errors name the file: those of files that are open do not."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise
 
 
 def read_metrics(path: Path) -> Iterator[Row]:

@@ -142,7 +142,8 @@ class Display:
         """Show the last state, and stop the live display."""
         self.show(time.monotonic())
         if self._live is not None:
-            self._live.stop()
+            with suppress(OSError):
+                self._live.stop()
 
     def update(self) -> None:
         """Show the progress, if enough time has passed."""
@@ -155,10 +156,11 @@ class Display:
         self._next = now + (EVERY_PLAIN if self._live is None else EVERY_LIVE)
         self._progress.mark(now)
         if self._live is not None:
-            self._live.update(self._picture(), refresh=True)
+            with suppress(OSError):  # e.g. a terminal that was closed
+                self._live.update(self._picture(), refresh=True)
             return
         shown = "  ".join(f"{n} {v}".strip() for n, v in self._progress.rows)
-        with suppress(BrokenPipeError):
+        with suppress(OSError):  # e.g. a closed terminal or pipe
             print(shown, file=sys.stderr, flush=True)
 
     def _picture(self) -> Any:  # noqa: ANN401

@@ -192,7 +192,7 @@ class TrainingSession:
     def _show_preprocessing(self) -> None:
         steps = self.task.preprocessing_steps
         if self.trainer.progress and steps:
-            with suppress(BrokenPipeError):
+            with suppress(OSError):  # e.g. a closed terminal or pipe
                 print(f"preprocessing: {', '.join(steps)}", file=sys.stderr, flush=True)
 
     def _iterate(self, progress: Progress, feed: Feed | None) -> None:
@@ -365,7 +365,7 @@ class TrainingSession:
 
 @contextmanager
 def _stop_signals() -> Iterator[list[int]]:
-    """Yield a list that gets the first SIGINT or SIGTERM.
+    """Yield a list that gets the first SIGINT, SIGTERM or SIGHUP.
 
     A second one raises ``KeyboardInterrupt`` at once: the last checkpoint stays.
     """
@@ -378,7 +378,10 @@ def _stop_signals() -> Iterator[list[int]]:
         received.append(number)
 
     with suppress(ValueError):  # outside of the main thread there are no signals
-        for wanted in (signal.SIGINT, signal.SIGTERM):
+        for wanted in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            ignored = signal.getsignal(wanted) == signal.SIG_IGN
+            if ignored and wanted == signal.SIGHUP:  # by nohup
+                continue
             before[wanted] = signal.signal(wanted, receive)
     try:
         yield received

@@ -116,8 +116,9 @@ class Trainer(TrainerOptions):
     def fit(self) -> TrainingResult:
         """Train until the end, until a callback stops, or until Ctrl-C.
 
-        Ctrl-C and SIGTERM finish the iteration and write a checkpoint; a second one
-        raises ``KeyboardInterrupt`` at once.
+        Ctrl-C, SIGTERM and SIGHUP finish the iteration and write a checkpoint; a
+        second one raises ``KeyboardInterrupt`` at once. SIGHUP stays ignored if it is
+        (``nohup``).
 
         Raises:
             FlowError: The task does not fit its environment.

@@ -18,6 +18,7 @@ import time
 import traceback
 import warnings
 from contextlib import suppress
+from functools import partial
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any, Final
 
@@ -40,7 +41,7 @@ from reactorl.rl.envs.shard import LocalShard
 from reactorl.rl.envs.timeout import HangWatch, no_guard
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from reactorl.rl.envs.commands import Actions, Command
     from reactorl.rl.envs.process.protocol import Layout, Loss, Progress
@@ -296,16 +297,24 @@ def _ignore(_number: int, _frame: object) -> None:
     """Ignore a signal; unlike SIG_IGN, programs that are started do not inherit it."""
 
 
+def _restore_signals(numbers: Sequence[int]) -> None:
+    for number in numbers:
+        signal.signal(number, signal.SIG_DFL)
+
+
 def main() -> None:
     """Serve the connection whose file descriptor is on the command line."""
     # Ctrl-C is for the parent, which then ends this process. So is a SIGTERM of the
-    # whole process group (timeout, systemd, Slurm): the parent may need this process to
-    # finish its iteration. Processes that an environment starts can be terminated.
+    # whole process group (timeout, systemd, Slurm), or the SIGHUP of a terminal that is
+    # closed: the parent may need this process to finish its iteration. Processes that
+    # an environment starts can be terminated.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, _ignore)
-    os.register_at_fork(
-        after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    )
+    caught = [signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:  # not with nohup
+        caught.append(signal.SIGHUP)
+    for number in caught:
+        signal.signal(number, _ignore)
+    os.register_at_fork(after_in_child=partial(_restore_signals, caught))
     fd = int(sys.argv[1])
     watch = threading.Thread(target=_die_with_parent, args=(os.dup(fd),), daemon=True)
     watch.start()
