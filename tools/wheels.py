@@ -21,6 +21,7 @@ cache of tools/freethreaded_python.py; versions without an interpreter are left 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import platform
@@ -114,10 +115,8 @@ def candidates(tags: Iterable[str] = WANTED) -> list[Path]:
         places += sorted((root / "versions").glob("*/bin"))
         found += [p / name for p in places if p.name != "shims" and (p / name).exists()]
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    try:
+    with contextlib.suppress(Unavailable, OSError):
         found.append(from_cache(Cache(cache / "reactorl" / "python", optimize=False)))
-    except (Unavailable, OSError):
-        pass
     return found
 
 
@@ -279,9 +278,7 @@ class Builder:
 
     def wheel(self, target: Interpreter, sdist: Path) -> Path:
         """Build the wheel of an interpreter from the source distribution."""
-        env = environment(
-            self.work / target.tag, target.path, requirements("build")
-        )
+        env = environment(self.work / target.tag, target.path, requirements("build"))
         facts = json.loads(call([env, "-I", "-c", FACTS]))
         zig = Path(call([self.tools, "-c", "import ziglang; print(ziglang.__file__)"]))
         with tempfile.TemporaryDirectory(dir=self.work) as scratch:
