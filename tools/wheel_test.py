@@ -184,7 +184,7 @@ def test(
     name = REFERENCES.get(target.tag, "gil")
     reference = ROOT / ".venv" / name / "bin" / "python"
     if not reference.exists():
-        fail(f"{reference} must exist, to compare digests with it; run make test-{name}")
+        fail(f"{reference} must exist, to compare digests; run make test-{name}")
     other = digests(reference, work / f"digests-{name}.json", os.environ)
     if wrong := differences(ours, other):
         fail(f"digests differ from those of {reference}: {', '.join(wrong)}")
