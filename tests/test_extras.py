@@ -15,13 +15,14 @@ ROOT = Path(__file__).parents[1]
 # Hides modules from imports and from find_spec.
 HIDE = """\
 import sys
+hidden = sys.argv[1:]
 class Hiding:
     def __init__(self, finder):
         self.finder = finder
     def __getattr__(self, name):
         return getattr(self.finder, name)
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in sys.argv[1:]:
+        if name.partition(".")[0] in hidden:
             return None
         return self.finder.find_spec(name, path, target)
 sys.meta_path = [Hiding(finder) for finder in sys.meta_path]
