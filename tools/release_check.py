@@ -228,11 +228,11 @@ def reproducible(
         rebuild: Builds the wheels with some tags, and the source distribution, in a
             directory.
     """
-    built = {wheel.stem.split("-")[3] for wheel in release.wheels}
+    built = {wheel.stem.split("-")[3]: wheel for wheel in release.wheels}
     tags = [tag for tag in release.tags if tag in built]
     with tempfile.TemporaryDirectory() as scratch:
         rebuild(tags, Path(scratch))
-        for first in (release.sdist, *release.wheels):
+        for first in (release.sdist, *(built[tag] for tag in tags)):
             second = Path(scratch, first.name)
             if not second.exists():
                 yield f"{first.name} must be built again, but the second build lacks it"

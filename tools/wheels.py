@@ -26,6 +26,7 @@ import json
 import os
 import platform
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -274,7 +275,7 @@ class Builder:
             command = [self.tools, "-c", SDIST, scratch]
             self._run(command, self.work / "sdist.log", cwd=ROOT)
             made = next(Path(scratch).glob("*.tar.gz"))
-            return made.replace(self.out / made.name)
+            return move(made, self.out)
 
     def wheel(self, target: Interpreter, sdist: Path) -> Path:
         """Build the wheel of an interpreter from the source distribution."""
@@ -318,7 +319,7 @@ class Builder:
                 self.work / f"{target.tag}-auditwheel.log",
             )
             result = next(fixed.glob("*.whl"))
-            return result.replace(self.out / result.name)
+            return move(result, self.out)
 
     def _run(
         self,
@@ -357,6 +358,11 @@ class Builder:
         if done.returncode != 0:
             lines = log.read_text(errors="replace").splitlines()
             fail("\n".join([*lines[-15:], f"the output is in {log}"]))
+
+
+def move(file: Path, directory: Path) -> Path:
+    """Move a file, which may be on another file system; return its new path."""
+    return Path(shutil.move(file, directory / file.name))
 
 
 def build(tags: Sequence[str], work: Path, out: Path) -> list[Path]:

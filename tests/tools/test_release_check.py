@@ -253,6 +253,12 @@ def test_second_build_must_have_the_same_bytes(release: Release) -> None:
     assert differs.endswith(f"they differ in {changed}")
 
 
+def test_wheels_that_are_not_asked_for_are_not_built_again(release: Release) -> None:
+    (release.dist / WHEEL.replace("-cp311-m", "-cp314t-m")).touch()
+
+    assert list(release_check.reproducible(release, rebuild_same)) == []
+
+
 def test_failed_checks_give_status_1(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
