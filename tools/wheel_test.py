@@ -97,7 +97,14 @@ def install(
     """
     call([target.path, "-m", "venv", "--clear", place], timeout=PIP_TIMEOUT)
     python = place / "bin" / "python"
-    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    pip = [
+        str(python),
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+    ]
     call([*pip, "--only-binary", ":all:", "--no-index", wheel], timeout=PIP_TIMEOUT)
     if packages is None:
         # The base installation was enough for the wheel; the rest is for the tests.

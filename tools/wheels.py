@@ -189,7 +189,7 @@ def environment(place: Path, python: Path, wanted: Sequence[str]) -> Path:
         return made
     say(f"Making {place}")
     call([python, "-m", "venv", "--clear", place], timeout=PIP_TIMEOUT)
-    pip = [made, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    pip = [str(made), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     call([*pip, "--only-binary", ":all:", *wanted], timeout=PIP_TIMEOUT)
     stamp.write_text(content)
     return made
@@ -272,7 +272,7 @@ class Builder:
     def sdist(self) -> Path:
         """Build the source distribution from the working tree; return its path."""
         with tempfile.TemporaryDirectory(dir=self.work) as scratch:
-            command = [self.tools, "-c", SDIST, scratch]
+            command = [str(self.tools), "-c", SDIST, scratch]
             self._run(command, self.work / "sdist.log", cwd=ROOT)
             made = next(Path(scratch).glob("*.tar.gz"))
             return move(made, self.out)
@@ -313,8 +313,16 @@ class Builder:
             fixed = Path(scratch, "fixed")
             self._run(
                 [
-                    *(self.tools, "-m", "auditwheel", "repair", "--strip", "--plat"),
-                    *(f"{POLICY}_{platform.machine()}", "--wheel-dir", fixed, built),
+                    *(
+                        str(self.tools),
+                        "-m",
+                        "auditwheel",
+                        "repair",
+                        "--strip",
+                        "--plat",
+                    ),
+                    *(f"{POLICY}_{platform.machine()}", "--wheel-dir", str(fixed)),
+                    built,
                 ],
                 self.work / f"{target.tag}-auditwheel.log",
             )
