@@ -167,6 +167,18 @@ docs-serve: .venv/docs/.deps ## Serve the documentation and rebuild it on change
 docs-pictures: .venv/gil/.built ## Redraw the diagrams of the documentation (needs Graphviz)
 	.venv/gil/bin/python tools/docs_pictures.py
 
+# --- Releases -----------------------------------------------------------------------
+
+.PHONY: wheels test-wheels release-check
+wheels: ## Build the sdist and manylinux2014 wheels in dist/ (ARGS: cp311 cp314t ...)
+	$(PYTHON) tools/wheels.py $(ARGS)
+
+test-wheels: .venv/gil/.built .venv/ft/.built ## Test the wheels without a compiler, and compare digests with this build
+	$(PYTHON) tools/wheel_test.py -- $(ARGS)
+
+release-check: docs ## Check everything that a release needs
+	$(PYTHON) tools/release_check.py $(ARGS)
+
 # --- Environments -------------------------------------------------------------------
 #
 # Stamp files in each environment record its state:

@@ -82,7 +82,7 @@ def test_doctor_lists_the_missing_packages(here: Path) -> None:
     [
         ("check wrong.lf", 2, "wrong.lf:5:12: error: "),
         ("rnu", 2, "reactorl: error: unknown command 'rnu'\n  help: Did you mean"),
-        ("completion bash", 2, "help: Install it: pip install argcomplete"),
+        ("completion bash", 2, "help: Install it: pip install 'reactorl[cli]'"),
         ("train dqn", 2, "help: Install them: pip install 'reactorl[train]'"),
         ("runs", 2, "help: Install them: pip install 'reactorl[train]'"),
     ],

@@ -48,7 +48,22 @@ def cpu_model() -> str:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
+    if sys.platform == "darwin" and (name := _sysctl("machdep.cpu.brand_string")):
+        return name
     return platform.processor() or platform.machine()
+
+
+def _sysctl(name: str) -> str:
+    """Return a fact of macOS, empty if it cannot be determined."""
+    import subprocess  # slow to import, and every run imports this module
+
+    with suppress(OSError, subprocess.SubprocessError):
+        command = ["/usr/sbin/sysctl", "-n", name]
+        done = subprocess.run(
+            command, capture_output=True, check=True, text=True, timeout=10
+        )
+        return done.stdout.strip()
+    return ""
 
 
 def memory_gib() -> float | None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import select
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -215,4 +216,12 @@ def test_stdout_that_is_read_is_not_broken() -> None:
 def test_stdout_without_a_descriptor_is_not_broken(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
+    assert not stdout_is_broken()
+
+
+def test_stdout_counts_as_whole_where_there_is_no_poll(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delattr(select, "poll")
+
     assert not stdout_is_broken()

@@ -41,7 +41,7 @@ def command(args: argparse.Namespace) -> int:
     """Print the script; return the exit status."""
     if find_spec("argcomplete") is None:
         what = "'reactorl completion' requires argcomplete, which is not installed"
-        return fail(what, help="Install it: pip install argcomplete")
+        return fail(what, help="Install it: pip install 'reactorl[cli]'")
     from argcomplete.shell_integration import shellcode
 
     print(shellcode(["reactorl"], use_defaults=False, shell=args.shell))

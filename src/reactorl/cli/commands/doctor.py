@@ -141,6 +141,7 @@ def _sections(facts: Facts) -> Iterator[tuple[str, list[tuple[str, str]]]]:
         f"reactorl {ours['version'] or '(not installed)'}",
         [
             ("place", ours["place"]),
+            ("wheel", ", ".join(ours.get("wheel") or ()) or "none (source tree)"),
             ("extension", f"{extension} ({', '.join(how)})"),
             (
                 "self-check",

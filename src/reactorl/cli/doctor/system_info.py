@@ -46,6 +46,7 @@ def package_facts() -> dict[str, Any]:
         file = _installed_extension()
     facts: dict[str, Any] = {
         "version": version("reactorl"),
+        "wheel": wheel_tags(home),
         "place": str(home),
         "extension": None if file is None else str(file),
     }
@@ -60,6 +61,20 @@ def version(package: str) -> str | None:
         return metadata.version(package)
     except (metadata.PackageNotFoundError, OSError, ValueError):
         return None
+
+
+def wheel_tags(home: Path) -> list[str]:
+    """Return the tags of the wheel that a package's directory was installed from.
+
+    Empty for a source tree and an editable installation: those have the files of a
+    working tree, whatever an installed wheel contains.
+    """
+    with suppress(Exception):  # damaged metadata may raise anything
+        found = metadata.distribution("reactorl")
+        if Path(str(found.locate_file("reactorl"))).resolve() == home.resolve():
+            lines = (found.read_text("WHEEL") or "").splitlines()
+            return [line.split()[1] for line in lines if line.startswith("Tag:")]
+    return []
 
 
 def _installed_extension() -> Path | None:
@@ -81,6 +96,10 @@ def extension_facts(file: Path) -> dict[str, Any]:
     if found is not None:
         name = "gcc" if found[1].startswith(b"GCC") else "clang"
         compiler = f"{name} {found[2].decode()}"
+    else:  # a linker may leave it out; the build writes it to a file, too
+        with suppress(OSError, UnicodeDecodeError):
+            note = (file.parent / "_compiler.txt").read_text("utf-8").strip()
+            compiler = note.lower().replace("gnu", "gcc") or None
     marks = {
         "assertions": b"__assert_fail",
         "address sanitizer": b"__asan_init",

@@ -43,7 +43,7 @@ def stdout_is_broken() -> bool:
         poll.register(sys.stdout.fileno(), 0)
         broken = select.POLLERR | select.POLLHUP
         return any(event & broken for _, event in poll.poll(0))
-    except (OSError, ValueError):
+    except (OSError, ValueError, AttributeError):  # not every macOS has poll
         return False
 
 

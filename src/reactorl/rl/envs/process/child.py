@@ -284,11 +284,15 @@ def _die_with_parent(fd: int) -> None:
     environments. One that is in a long step would run on; this thread ends it.
     """
     parent = os.getppid()
-    hang_up = select.poll()
-    hang_up.register(fd, 0)  # POLLHUP alone, which needs no flag
-    while os.getppid() == parent:
-        if hang_up.poll(_POLL_SECONDS * 1000):
-            break
+    if hasattr(select, "poll"):
+        hang_up = select.poll()
+        hang_up.register(fd, 0)  # POLLHUP alone, which needs no flag
+        while os.getppid() == parent:
+            if hang_up.poll(_POLL_SECONDS * 1000):
+                break
+    else:  # some builds for macOS
+        while os.getppid() == parent:
+            time.sleep(_POLL_SECONDS)
     time.sleep(_ORPHAN_SECONDS)
     os.kill(os.getpid(), signal.SIGKILL)
 

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parts of the build and the test of wheels; nothing is compiled or downloaded."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import wheel_test
+import wheels
+from cpython_build import Unavailable
+
+FACTS = (
+    '{{"tag": "{tag}", "implementation": "cpython", "release": "{release}",'
+    ' "version": [{version}], "headers": "{headers}"}}'
+)
+
+
+def python(
+    path: Path, tag: str, version: str, *, release: str = "final", headers: bool = True
+) -> Path:
+    """Write a script that answers like an interpreter."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    include = path.parent / f"include-{path.name}"
+    include.mkdir()
+    if headers:
+        (include / "Python.h").touch()
+    facts = FACTS.format(tag=tag, version=version, release=release, headers=include)
+    path.write_text(f"#!/bin/sh\necho '{facts}'\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_newest_interpreter_of_a_tag_is_used(tmp_path: Path) -> None:
+    old = python(tmp_path / "old", "cp311", "3, 11, 2")
+    new = python(tmp_path / "new", "cp311", "3, 11, 10")
+    free = python(tmp_path / "free", "cp314t", "3, 14, 1")
+
+    found = wheels.interpreters(("cp311", "cp312", "cp314t"), [new, old, free])
+
+    assert {tag: one.path for tag, one in found.items()} == {
+        "cp311": new,
+        "cp314t": free,
+    }
+
+
+def test_interpreters_without_headers_or_before_release_are_left_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bare = python(tmp_path / "bare", "cp311", "3, 11, 2", headers=False)
+    beta = python(tmp_path / "beta", "cp312", "3, 12, 0", release="beta")
+
+    assert wheels.interpreters(("cp311", "cp312"), [bare, beta]) == {}
+    said = capsys.readouterr().err
+    assert "Python.h does not exist" in said
+    assert "is not a final release" in said
+
+
+def test_interpreters_are_looked_for_on_path_and_in_pyenv_but_not_in_shims(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places = ["path", "pyenv/shims", "pyenv/versions/3.11.7/bin"]
+    for place in places:
+        python(tmp_path / place / "python3.11", "cp311", "3, 11, 7")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'path'}:{tmp_path / 'pyenv/shims'}")
+    monkeypatch.setenv("PYENV_ROOT", str(tmp_path / "pyenv"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+    found = wheels.candidates(("cp311",))
+
+    assert found == [
+        tmp_path / "path/python3.11",
+        tmp_path / "pyenv/versions/3.11.7/bin/python3.11",
+    ]
+
+
+def test_groups_include_other_groups(tmp_path: Path) -> None:
+    file = tmp_path / "pyproject.toml"
+    file.write_text(
+        '[dependency-groups]\na = ["x", "y"]\nb = [{include-group = "a"}, "z", "x"]\n'
+    )
+
+    assert wheels.requirements("b", file=file) == ["x", "y", "z"]
+
+
+def test_compiler_gets_the_target_the_flags_and_the_names_of_directories(
+    tmp_path: Path,
+) -> None:
+    zig = tmp_path / "zig with space"
+    zig.write_text('#!/bin/sh\nfor word; do echo "$word"; done\n')
+    zig.chmod(0o755)
+    names = {tmp_path / "scratch/src": ".", tmp_path / "scratch": "top"}
+
+    made = wheels.wrappers(tmp_path / "bin", zig, names)
+    said = subprocess.run(
+        [made["c++"], "-c", "a b.cpp"], capture_output=True, check=True, text=True
+    ).stdout.splitlines()
+    archived = subprocess.run(
+        [made["ar"], "x"], capture_output=True, check=True, text=True
+    ).stdout.splitlines()
+
+    assert said[0] == "c++"
+    assert re.fullmatch(r"\w+-linux-gnu\.2\.17", said[said.index("-target") + 1])
+    assert "-ffp-contract=off" in said
+    maps = [word for word in said if word.startswith("-ffile-prefix-map=")]
+    assert maps == [
+        f"-ffile-prefix-map={tmp_path / 'scratch'}=top",
+        f"-ffile-prefix-map={tmp_path / 'scratch/src'}=.",
+    ]
+    assert said[-2:] == ["-c", "a b.cpp"]
+    assert archived == ["ar", "x"]
+
+
+def test_every_build_rounds_after_each_operation() -> None:
+    assert "-ffp-contract=off" in (wheels.ROOT / "CMakeLists.txt").read_text()
+
+
+def test_source_date_is_given_or_that_of_the_last_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "12")
+    assert wheels.source_date(tmp_path) == "12"
+    monkeypatch.delenv("SOURCE_DATE_EPOCH")
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    with pytest.raises(Unavailable, match="SOURCE_DATE_EPOCH must be set"):
+        wheels.source_date(tmp_path)
+
+
+def test_unknown_tags_are_rejected(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        wheels.main(["cp27"])
+
+    assert "TAG must be one of cp311, " in capsys.readouterr().err
+
+
+# --- Testing --------------------------------------------------------------------------
+
+
+def test_path_for_tests_has_everything_but_compilers(tmp_path: Path) -> None:
+    compilers = ["gcc", "c++", "x86_64-linux-gnu-g++-12", "clang-15", "cc", "zig"]
+    others = ["git", "sh", "gccmakedep", "ccache-like", "dot"]
+    for name in (*compilers, *others):
+        (tmp_path / "first").mkdir(exist_ok=True)
+        (tmp_path / "first" / name).touch()
+    (tmp_path / "second").mkdir()
+    (tmp_path / "second" / "git").touch()
+    (tmp_path / "second" / "awk").touch()
+
+    made = wheel_test.without_compilers(
+        tmp_path / "made",
+        [tmp_path / "first", tmp_path / "absent", tmp_path / "second"],
+    )
+
+    assert sorted(p.name for p in made.iterdir()) == sorted([*others, "awk"])
+    assert (made / "git").resolve() == tmp_path / "first" / "git"
+
+
+def test_tag_of_a_wheel_is_that_of_its_abi() -> None:
+    name = "reactorl-0.1.0-cp314-cp314t-manylinux2014_x86_64.manylinux_2_17_x86_64.whl"
+
+    assert wheel_test.tag_of(Path(name)) == "cp314t"
+
+
+def _found(packages: dict[str, str], **digests: str) -> dict[str, Any]:
+    return {
+        "packages": packages,
+        "digests": {name.replace("_", " "): value for name, value in digests.items()},
+    }
+
+
+def test_digests_must_be_equal_on_both_sides() -> None:
+    ours = _found({"jax": "1"}, program_a="1", train_b="2", vector_c="3")
+
+    assert wheel_test.differences(ours, ours) == []
+    other = _found({"jax": "1"}, program_a="1", train_b="0")
+    assert wheel_test.differences(ours, other) == ["train b", "vector c"]
+
+
+def test_only_programs_are_compared_between_versions_of_packages() -> None:
+    ours = _found({"jax": "1"}, program_a="1", train_b="2")
+
+    assert wheel_test.differences(ours, _found({}, program_a="1")) == []
+    assert wheel_test.differences(ours, _found({}, program_a="2")) == ["program a"]
