@@ -109,23 +109,20 @@ def main(given: Sequence[str] | None = None) -> int:
     failed = False
     with Display() as display:
         try:
-            missing: dict[str, str] = {}
             if not options.report:
-                failed, missing = measure(options, store, display)
+                failed = measure(options, store, display)
         except KeyboardInterrupt:
             display.say("Interrupted. Run the same command again to continue.")
             return 130
         store.keep_curves()
-        text = report.write(store, page, missing)
+        text = report.write(store, page)
         display.say(f"Written: {page}")
         display.markdown(text)
     return int(failed)
 
 
-def measure(
-    options: argparse.Namespace, store: Store, display: Display
-) -> tuple[bool, dict[str, str]]:
-    """Measure what is not there yet; return if a run failed, and what is missing."""
+def measure(options: argparse.Namespace, store: Store, display: Display) -> bool:
+    """Measure what is not there yet; return whether a run failed."""
     tasks = [TASKS[name] for name in TASKS if name in (options.tasks or TASKS)]
     if options.smoke:
         tasks = [smoke(task) for task in tasks]
@@ -137,6 +134,7 @@ def measure(
         dict.fromkeys(cell.engine.name for cell in wanted), options, display
     )
     jobs = _jobs(wanted, found, missing)
+    store.note_missing(missing)
     done = [job for job in jobs if not options.fresh and store.is_done(job[0], job[1])]
     display.begin(len(jobs), already=len(done))
     failed = False
@@ -152,7 +150,7 @@ def measure(
         else:
             display.say(f"{cell.label}, seed {seed}: {_outcome(run, cell.task)}")
         display.advance()
-    return failed, missing
+    return failed
 
 
 def _jobs(

@@ -47,14 +47,16 @@ missing, and continues after an interruption.
 """
 
 
-def write(store: Store, page: Path, missing: Mapping[str, str]) -> str:
+def write(store: Store, page: Path) -> str:
     """Write the report, with pictures of curves beside those; return it."""
-    runs = store.all()
+    runs, missing = store.all(), store.missing()
     parts = [ABOUT, "## Engines\n", _engines(runs, missing)]
     for task in TASKS.values():
         own = [run for run in runs if run.task == task.name]
         parts.append(
-            _curve(task, own, store, page) if task.curve else _section(task, own)
+            _curve(task, own, store, page)
+            if task.curve
+            else _section(task, own, missing)
         )
     parts += [_ahead(runs), _facts(runs)]
     text = "\n".join(part for part in parts if part).rstrip() + "\n"
@@ -87,14 +89,15 @@ _PACKAGES = {
 
 
 def _versions(run: Run, needs: Sequence[str]) -> str:
-    packages = run.facts.get("packages", {})
+    found = run.facts.get("packages", {})
+    packages = {name.replace("_", "-"): version for name, version in found.items()}
     names = [n for module in needs for n in _PACKAGES.get(module, (module,))]
     names = [n for n in dict.fromkeys([*names, "gymnasium"]) if n in packages]
-    found = [f"{name} {packages[name]}" for name in names]
-    return ", ".join([f"Python {run.facts.get('python', '')}", *found])
+    versions = [f"{name} {packages[name]}" for name in names]
+    return ", ".join([f"Python {run.facts.get('python', '')}", *versions])
 
 
-def _section(task: Task, runs: Sequence[Run]) -> str:
+def _section(task: Task, runs: Sequence[Run], missing: Mapping[str, str]) -> str:
     goal = f"Threshold: {task.threshold:g}, {task.episodes} episodes."
     head = f"## {task.env_id}\n\n{goal}\n"
     if not runs:
@@ -109,7 +112,7 @@ def _section(task: Task, runs: Sequence[Run]) -> str:
         own = [r for r in runs if (r.engine, r.algorithm) == (engine, algorithm)]
         rows.append((_middle(task, own) or float("inf"), _row(task, own)))
     lines += [row for _, row in sorted(rows, key=lambda pair: pair[0])]
-    return "\n".join([head, *lines, "", *_notes(task, runs)])
+    return "\n".join([head, *lines, "", *_notes(task, runs, missing)])
 
 
 def _row(task: Task, runs: Sequence[Run]) -> str:
@@ -144,14 +147,16 @@ def _middle(task: Task, runs: Sequence[Run]) -> float | None:
     return median(reached) if 2 * len(reached) > len(runs) else None
 
 
-def _notes(task: Task, runs: Sequence[Run]) -> list[str]:
+def _notes(task: Task, runs: Sequence[Run], missing: Mapping[str, str]) -> list[str]:
     notes = [
         f"{ENGINES[run.engine].title} {run.algorithm}, seed {run.seed}, failed: "
         f"`{run.failure.splitlines()[-1][:200]}`\n"
         for run in runs
         if run.failure
     ]
-    there = {run.engine for run in runs}
+    unable = {e: why for e in ENGINES if (why := missing.get(f"{e} on {task.name}"))}
+    notes += [f"{ENGINES[e].title}: {why}.\n" for e, why in unable.items()]
+    there = {run.engine for run in runs} | unable.keys()
     absent = [
         engine.title
         for engine in ENGINES.values()

@@ -151,6 +151,24 @@ class Store:
         path.with_suffix(".tmp").write_text(text)
         path.with_suffix(".tmp").replace(path)
 
+    def note_missing(self, found: dict[str, str]) -> None:
+        """Remember which engines, or engines on a task, cannot run here, and why."""
+        known = {**self.missing(), **found}
+        if known:
+            self.directory.mkdir(parents=True, exist_ok=True)
+            text = json.dumps(known, indent=1, sort_keys=True) + "\n"
+            (self.directory / "missing.json").write_text(text)
+
+    def missing(self) -> dict[str, str]:
+        """Return which engines, or engines on a task, cannot run, and why."""
+        try:
+            found: dict[str, str] = json.loads(
+                (self.directory / "missing.json").read_text()
+            )
+        except (OSError, ValueError):
+            return {}
+        return found
+
     def is_done(self, cell: Cell, seed: int) -> bool:
         """Return whether a run was measured; one that failed is tried again."""
         run = self._read(self._runs / cell.file_name(seed))

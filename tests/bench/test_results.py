@@ -31,6 +31,15 @@ def cell(task: Any = CARTPOLE, engine: Any = OURS, algorithm: str = "ppo") -> Ce
     return Cell(task, engine, algorithm, {})
 
 
+def test_versions_are_found_however_a_package_spells_its_name(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    facts = {"packages": {"stable_baselines3": "2.9.2"}, "python": "3.11"}
+    run = run_of(1, (5_000, 10, 490), engine="sb3", facts=facts)
+    store.add(cell(engine=ENGINES["sb3"]), run)
+
+    assert "stable-baselines3 2.9.2" in report.write(store, tmp_path / "page.md")
+
+
 def run_of(seed: int, *evaluations: tuple[int, float, float], **more: Any) -> Run:
     found = [
         {"steps": steps, "seconds": seconds, "cpu": seconds, "mean_return": mean}
@@ -193,14 +202,18 @@ def test_report_has_medians_ranges_failures_and_what_is_missing(tmp_path: Path) 
     store.add(peer, run_of(1, (5_000, 10, 490), engine="sb3"))
     store.add(peer, run_of(2, (5_000, 12, 300), engine="sb3", failure="boom\nKilled"))
 
-    text = report.write(store, tmp_path / "page.md", {"rlox": "no wheel"})
+    store.note_missing({"rlox": "no wheel"})
+    store.note_missing({"sbx on cartpole": "jax not installed"})
+
+    text = report.write(store, tmp_path / "page.md")
 
     assert text == (tmp_path / "page.md").read_text()
     assert "| ReactoRL GIL | ppo | 5.0 (4.5 to 5.5) | 10,000 (10,000 to" in text
     assert "| SB3 | ppo | - | - | 1 of 2 | 395 | 1 |" in text
     assert "SB3 ppo, seed 2, failed: `Killed`" in text
     assert "Could not be installed: no wheel" in text
-    assert "Not measured yet: ReactoRL 3.14t, SBX" in text
+    assert "SBX: jax not installed.\n" in text
+    assert "Not measured yet: ReactoRL 3.14t, rlox" in text
     assert "| CartPole-v1 | 5.0 (ReactoRL GIL ppo) | - | - |" in text
 
 
@@ -216,7 +229,7 @@ def test_curve_of_a_run_of_hours_is_kept_without_its_checkpoint(tmp_path: Path) 
     page = tmp_path / "docs" / "results.md"
 
     store.keep_curves()
-    text = report.write(store, page, {})
+    text = report.write(store, page)
 
     (curve,) = store.curves()
     assert sorted(p.name for p in curve.iterdir()) == [
@@ -237,7 +250,7 @@ def test_curve_of_a_run_of_hours_is_kept_without_its_checkpoint(tmp_path: Path) 
     # On another machine only the kept files exist.
     shutil.rmtree(tmp_path / "build")
     store.keep_curves()
-    assert report.write(store, page, {}) == text
+    assert report.write(store, page) == text
 
 
 def test_docs_cannot_be_written_from_a_smoke_test(
