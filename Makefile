@@ -30,12 +30,10 @@ help: ## List the targets
 # --- Tests --------------------------------------------------------------------------
 
 .PHONY: test test-cpp test-gil test-ft test-slow system-packages sanitize
-# The two Pythons are tested concurrently: most tests use one core. A shell makes its
-# background jobs ignore SIGINT, and some tests send it; so the default is restored.
+# The two Pythons are tested concurrently: most tests use one core.
 test: system-packages test-cpp .venv/gil/.built .venv/ft/.built ## Run all tests on both Pythons
 	@mkdir -p build; echo "Testing both Pythons concurrently; the output of 3.14t follows at the end."; \
-	env --default-signal=INT .venv/ft/bin/python -m pytest $(ARGS) \
-	  > build/test-ft.log 2>&1 & ft=$$!; \
+	.venv/ft/bin/python -m pytest $(ARGS) > build/test-ft.log 2>&1 & ft=$$!; \
 	trap 'kill $$ft 2>/dev/null || true' INT TERM; \
 	gil=0; .venv/gil/bin/python -m pytest $(ARGS) || gil=$$?; \
 	free=0; wait $$ft || free=$$?; cat build/test-ft.log; \
