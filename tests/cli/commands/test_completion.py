@@ -251,7 +251,7 @@ def test_completion_requires_argcomplete(
     monkeypatch.setattr(completion, "find_spec", lambda _name: None)
 
     assert main(["completion", "bash"]) == 2
-    assert "help: Install it: pip install argcomplete" in capsys.readouterr().err
+    assert "help: Install it: pip install 'reactorl[cli]'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("args", [[], ["tcsh"]])

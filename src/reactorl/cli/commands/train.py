@@ -46,9 +46,9 @@ examples:
   reactorl train dqn --dashboard                watch it in a browser
   reactorl train dqn --resume runs/CartPole-v1__dqn__1__1700000000
 
-exit status: 0 when the training is complete, 130 after Ctrl-C, 143 after SIGTERM
-and 129 after SIGHUP (a checkpoint was written), 2 if the flags or the run are
-wrong, 1 if the training failed.
+exit status: 0 when the training is complete; 130 after Ctrl-C, 143 after
+SIGTERM and 129 after SIGHUP (a checkpoint was written); 2 if the flags or the
+run are wrong; 1 if the training failed.
 """
 LIST_PRESETS = "--list-presets"
 NEEDED = (
