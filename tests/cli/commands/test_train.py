@@ -276,7 +276,9 @@ print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 
 def test_closing_the_terminal_writes_a_checkpoint_and_a_report(tmp_path: Path) -> None:
     runs = tmp_path / "runs"
-    flags = [f"--runs-dir={runs}", "--total-timesteps=1000000000"]
+    # Long enough not to end by itself before it is stopped; if this test is killed,
+    # the training ends after a minute or two.
+    flags = [f"--runs-dir={runs}", "--total-timesteps=10000000"]
 
     done = subprocess.run(
         [sys.executable, "-c", IN_A_TERMINAL, "train", "q-learning", *flags],
