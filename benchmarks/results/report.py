@@ -40,6 +40,12 @@ missing, and continues after an interruption.
 - Every library trains with its own published settings, ReactoRL with its
   [presets](training.md#presets). Metrics, checkpoints and logging are off for all. In
   Taxi, ReactoRL uses the action mask that the environment offers; the others do not.
+- The comparison favors ReactoRL in one way: its presets were chosen on these
+  environments, some of them on seeds 1 to 3 of this page, and most with this threshold
+  in mind. The settings of other libraries are used as published, and were not tuned
+  here; some aim at a final return after more steps.
+- Runs of ReactoRL may be newer than those of other libraries, which are not repeated
+  when ReactoRL changes.
 - Memory is the peak of resident memory over all processes of a run, evaluations
   included; pages that processes share count more than once.
 - Every run begins with an empty cache directory: nothing is compiled already.
