@@ -43,7 +43,7 @@ auto private_copy(PortView& port, const Worker& worker, PyObject* value) -> PyOb
   return Py_NewRef(port.copy);
 }
 
-/// What a reader set in place of the value that arrived; null if there is no such value
+/// The value that a reader set instead of the one that arrived; null if no reader did,
 /// or another one has arrived since. No lock: reactions of a reactor run in turns.
 auto replacement(const PortView& port, const Worker& worker) -> PyObject* {
   if (port.replacement == nullptr) return nullptr;
