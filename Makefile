@@ -2,18 +2,21 @@
 #
 # The package is installed into two virtual environments, one per interpreter:
 #   .venv/gil   the system's CPython
-#   .venv/ft    free-threaded CPython 3.14t, found or built by tools/freethreaded_python.py
-# Both installations are editable: changes to Python code take effect immediately, and
+#   .venv/ft    free-threaded CPython 3.14t, found or built by tools/get_python.py
+# `make test-314` adds .venv/314, for CPython 3.14 with a GIL, from the same tool.
+# All installations are editable: changes to Python code take effect immediately, and
 # the extensions are rebuilt when something in cpp/ has changed.
 #
 # Settings:
 #   PYTHON      interpreter for .venv/gil
 #   FT_PYTHON   interpreter for .venv/ft; found or built if empty
+#   PYTHON_314  interpreter for .venv/314; found or built if empty
 #   ARGS        additional arguments for pytest, the benchmarks or the training
 #   PGO=1       benchmark with an optimized build of 3.14t (.venv/ft-pgo)
 
 PYTHON ?= python3
 FT_PYTHON ?=
+PYTHON_314 ?=
 ARGS ?=
 PGO ?=
 
@@ -25,11 +28,11 @@ SHELL := bash
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
 
 # --- Tests --------------------------------------------------------------------------
 
-.PHONY: test test-cpp test-gil test-ft test-slow system-packages sanitize
+.PHONY: test test-cpp test-gil test-ft test-314 test-slow system-packages sanitize
 # The two Pythons are tested concurrently: most tests use one core.
 test: system-packages test-cpp .venv/gil/.built .venv/ft/.built ## Run all tests on both Pythons
 	@mkdir -p build; echo "Testing both Pythons concurrently; the output of 3.14t follows at the end."; \
@@ -44,6 +47,9 @@ test-gil: system-packages .venv/gil/.built ## Run the Python tests on the system
 
 test-ft: system-packages .venv/ft/.built ## Run the Python tests on free-threaded CPython
 	.venv/ft/bin/python -m pytest $(ARGS)
+
+test-314: system-packages .venv/314/.built ## Run the Python tests on CPython 3.14 with a GIL
+	.venv/314/bin/python -m pytest $(ARGS)
 
 test-slow: .venv/gil/.built .venv/ft/.built ## Run the slow tests (train to stated returns, soak); an hour
 	.venv/gil/bin/python -m pytest -m slow --timeout 3600 $(ARGS)
@@ -167,12 +173,15 @@ docs-pictures: .venv/gil/.built ## Redraw the diagrams of the documentation (nee
 
 # --- Releases -----------------------------------------------------------------------
 
-.PHONY: wheels test-wheels release-check
+.PHONY: wheels test-wheels bench-wheels release-check
 wheels: ## Build the sdist and manylinux2014 wheels in dist/ (ARGS: cp311 cp314t ...)
 	$(PYTHON) tools/wheels.py $(ARGS)
 
-test-wheels: .venv/gil/.built .venv/ft/.built ## Test the wheels without a compiler, and compare digests with this build
+test-wheels: ## Test the wheels without a compiler, and compare digests with gcc's build
 	$(PYTHON) tools/wheel_test.py -- $(ARGS)
+
+bench-wheels: ## Compare the speed of the wheels with gcc's build (ARGS: --tag cp311 ...)
+	$(PYTHON) tools/wheel_test.py --speed $(ARGS)
 
 release-check: docs ## Check everything that a release needs
 	$(PYTHON) tools/release_check.py $(ARGS)
@@ -189,7 +198,7 @@ release-check: docs ## Check everything that a release needs
 # Remove environments whose interpreter no longer exists.
 $(shell for venv in .venv/*/; do [ -x "$$venv/bin/python" ] || rm -rf "$$venv"; done)
 
-PACKAGE_VENVS := gil ft ft-pgo
+PACKAGE_VENVS := gil ft ft-pgo 314
 PIP_INSTALL = .venv/$*/bin/python -m pip install -qq --disable-pip-version-check
 
 .venv/gil/.python .venv/lint/.python .venv/docs/.python:
@@ -198,10 +207,17 @@ PIP_INSTALL = .venv/$*/bin/python -m pip install -qq --disable-pip-version-check
 	$(PYTHON) -m venv --clear $(@D)
 	@touch $@
 
-.venv/ft/.python .venv/ft-pgo/.python:
-	@python="$(FT_PYTHON)"; \
-	[ "$$python" ] || python=$$($(PYTHON) tools/freethreaded_python.py \
-	  $(if $(findstring pgo,$@),--optimize)); \
+# The interpreter that is given, or what get_python.py finds with these arguments.
+.venv/ft/.python: GIVEN = $(FT_PYTHON)
+.venv/ft/.python: WANTED = 3.14t
+.venv/ft-pgo/.python: GIVEN = $(FT_PYTHON)
+.venv/ft-pgo/.python: WANTED = 3.14t --optimize
+.venv/314/.python: GIVEN = $(PYTHON_314)
+.venv/314/.python: WANTED = 3.14
+
+.venv/ft/.python .venv/ft-pgo/.python .venv/314/.python:
+	@python="$(GIVEN)"; \
+	[ "$$python" ] || python=$$($(PYTHON) tools/get_python.py $(WANTED)); \
 	echo "$$python -m venv --clear $(@D)"; \
 	"$$python" -m venv --clear $(@D)
 	@touch $@

@@ -33,7 +33,7 @@ from cpython_build import (
     missing_packages,
     say,
 )
-from freethreaded_python import interrupt
+from get_python import interrupt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds a free-threaded CPython 3.14 from Debian's source package into a cache.
+"""Builds CPython 3.14, free-threaded or with a GIL, from Debian's source package.
 
-A finished build is renamed into place, so the cache never holds an incomplete one. A
-lock lets one process build while others wait.
+Builds are kept in a cache. A finished one is renamed into place, so the cache never
+holds an incomplete one. A lock lets one process build while others wait.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ from typing import TYPE_CHECKING, NoReturn
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-EXECUTABLE = "python3.14t"
 CORE_MINUTES, OPTIMIZED_CORE_MINUTES = 10, 40  # duration of a build, for the estimate
 
 RELEASES = {  # version: sha256 of Debian's archive; tried in this order
@@ -52,10 +51,11 @@ HEADERS = {
 
 # Run by a candidate: fails if a module that pip or NumPy needs is missing.
 PROBE = """
-import ctypes, ensurepip, json, ssl, sys, sysconfig, venv, zlib
+import ctypes, ensurepip, json, os, ssl, sys, sysconfig, venv, zlib
 var = sysconfig.get_config_var
 print(json.dumps({
     "version": sys.version_info[:2],
+    "headers": os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")),
     "free_threaded": bool(var("Py_GIL_DISABLED")),
     "optimized": "--enable-optimizations" in (var("CONFIG_ARGS") or ""),
 }))
@@ -72,16 +72,64 @@ def fail(reason: str) -> NoReturn:
 
 
 @dataclass(frozen=True)
+class Variant:
+    """A variant of CPython 3.14.
+
+    Attributes:
+        title: Its name in messages.
+        free_threaded: Whether it is built without a GIL.
+    """
+
+    title: str
+    free_threaded: bool
+
+    @property
+    def suffix(self) -> str:
+        """What distinguishes its names: ``t`` if it is free-threaded."""
+        return "t" if self.free_threaded else ""
+
+    @property
+    def name(self) -> str:
+        """Its name for uv and on the command line."""
+        return f"3.14{self.suffix}"
+
+    @property
+    def executable(self) -> str:
+        """The name of the interpreter.
+
+        A free-threaded build installs ``python3.14`` as well, so ``check`` is needed.
+        """
+        return f"python{self.name}"
+
+
+FREE_THREADED = Variant("free-threaded CPython 3.14", free_threaded=True)
+GIL = Variant("CPython 3.14 with a GIL", free_threaded=False)
+VARIANTS = {variant.name: variant for variant in (FREE_THREADED, GIL)}
+
+
+@dataclass(frozen=True)
 class Cache:
     """The per-user directory for builds, and which kind of build is wanted."""
 
     root: Path
-    optimize: bool
+    variant: Variant
+    optimize: bool = False
 
     def prefix(self, version: str) -> Path:
         """Where the build of ``version`` lives once it is complete."""
         kind = "-optimized" if self.optimize else ""
-        return self.root / f"{version}t{kind}-{platform.machine()}"
+        name = f"{version}{self.variant.suffix}{kind}-{platform.machine()}"
+        return self.root / name
+
+    def python(self, version: str) -> Path:
+        """The interpreter of the build of ``version``."""
+        return self.prefix(version) / "bin" / self.variant.executable
+
+
+def default_root() -> Path:
+    """Return the per-user directory for builds."""
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return home / "reactorl" / "python"
 
 
 def say(message: str) -> None:
@@ -120,8 +168,11 @@ def call(command: Sequence[str | Path], *, given: str = "", timeout: float = 60)
     return result.stdout
 
 
-def check(python: Path, *, optimize: bool = False) -> Path:
-    """Return ``python`` if it is a free-threaded 3.14 that can make environments.
+def check(python: Path, variant: Variant, *, optimize: bool = False) -> Path:
+    """Return ``python`` if it is this variant of 3.14 and can make environments.
+
+    Extensions are compiled for it, so it must have headers: distributions often put
+    them into a package of their own.
 
     Raises:
         Unavailable: It is not.
@@ -130,8 +181,10 @@ def check(python: Path, *, optimize: bool = False) -> Path:
     wrong = None
     if facts["version"] != [3, 14]:
         wrong = "is Python {}.{}".format(*facts["version"])
-    elif not facts["free_threaded"]:
-        wrong = "has the GIL"
+    elif facts["free_threaded"] != variant.free_threaded:
+        wrong = "has the GIL" if variant.free_threaded else "is free-threaded"
+    elif not facts["headers"]:
+        wrong = "has no headers"
     elif optimize and not facts["optimized"]:
         wrong = "was not built with --enable-optimizations"
     if wrong:
@@ -147,9 +200,9 @@ def check(python: Path, *, optimize: bool = False) -> Path:
 def from_cache(cache: Cache) -> Path:
     """Return the interpreter that an earlier run built."""
     for version in RELEASES:
-        python = cache.prefix(version) / "bin" / EXECUTABLE
+        python = cache.python(version)
         if python.exists():
-            return check(python)
+            return check(python, cache.variant)
     fail(f"none in {cache.root}")
 
 
@@ -271,18 +324,15 @@ def build(version: str, archive: Path, cache: Cache, lock: int) -> Path:
     jobs = len(os.sched_getaffinity(0))
     minutes = (OPTIMIZED_CORE_MINUTES if cache.optimize else CORE_MINUTES) / jobs
     say(
-        f"Building free-threaded CPython {version} into {prefix}\n"
+        f"Building {cache.variant.title}, release {version}, into {prefix}\n"
         f"This happens once and takes about {minutes:.0f} minutes on {jobs} cores."
     )
     # pip is omitted: every virtual environment gets its own.
     # The profile of an optimized build comes from running the test suite.
     kind = "--enable-optimizations" if cache.optimize else "--disable-test-modules"
-    options = (
-        "--disable-gil",
-        kind,
-        "--with-ensurepip=no",
-        "--without-static-libpython",
-    )
+    options = [kind, "--with-ensurepip=no", "--without-static-libpython"]
+    if cache.variant.free_threaded:
+        options.append("--disable-gil")
     progress = Progress()
     with tempfile.TemporaryDirectory(dir=cache.root, prefix="build-") as scratch:
         stage = Path(scratch, "stage")
@@ -297,11 +347,13 @@ def build(version: str, archive: Path, cache: Cache, lock: int) -> Path:
         finally:
             progress.close()
         made = stage / prefix.relative_to(prefix.anchor)
-        check(made / "bin" / EXECUTABLE, optimize=cache.optimize)
+        python = cache.python(version)
+        staged = made / python.relative_to(prefix)
+        check(staged, cache.variant, optimize=cache.optimize)
         os.sync()
         shutil.rmtree(prefix, ignore_errors=True)  # a build that no longer works
         made.replace(prefix)
-    return check(prefix / "bin" / EXECUTABLE, optimize=cache.optimize)
+    return check(python, cache.variant, optimize=cache.optimize)
 
 
 def unpack(archive: Path, directory: Path) -> Path:

@@ -10,7 +10,6 @@ Standard library only.
 
 from __future__ import annotations
 
-import argparse
 import re
 import subprocess
 import sys
@@ -24,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from cpython_build import Unavailable, call, digest, say
-from wheels import ROOT, WANTED, build
+from wheels import ROOT, WANTED, build, dist_parser, tag_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -144,7 +143,7 @@ def wheel_contents(release: Release) -> Problems:
                 yield f"{wheel.name} must not contain {name}"
         if "reactorl/py.typed" not in names:
             yield f"{wheel.name} must contain reactorl/py.typed"
-        abi = wheel.stem.split("-")[3].removeprefix("cp")
+        abi = tag_of(wheel).removeprefix("cp")
         for stem in ("_core", "rl/envs/_stepping", "rl/wrappers/_resize"):
             built = [n for n in names if n.startswith(f"reactorl/{stem}.")]
             built = [n for n in built if n.endswith(BINARY)]
@@ -228,7 +227,7 @@ def reproducible(
         rebuild: Builds the wheels with some tags, and the source distribution, in a
             directory.
     """
-    built = {wheel.stem.split("-")[3]: wheel for wheel in release.wheels}
+    built = {tag_of(wheel): wheel for wheel in release.wheels}
     tags = [tag for tag in release.tags if tag in built]
     with tempfile.TemporaryDirectory() as scratch:
         rebuild(tags, Path(scratch))
@@ -302,19 +301,7 @@ def check(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit status."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument(
-        "--dist",
-        type=Path,
-        default=ROOT / "dist",
-        metavar="DIR",
-        help="directory of the artefacts (%(default)s)",
-    )
-    parser.add_argument(
-        "--tag",
-        action="append",
-        help="require wheels with this tag only; can be repeated (all of a release)",
-    )
+    parser = dist_parser(__doc__, tag_help="require a wheel with this tag only")
     parser.add_argument(
         "--no-rebuild",
         action="store_true",

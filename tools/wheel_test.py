@@ -5,26 +5,40 @@
 For each wheel in ``dist`` that an interpreter of this machine can install:
 
 1. a new virtual environment gets the wheel and the packages of the tests,
-2. tools/wheel_digests.py has to give the same digests as with the build in ``.venv``,
+2. gcc builds the package from the same source distribution for the same interpreter,
+   and tools/wheel_digests.py has to give the same digests with both,
 3. the tests run against the installed wheel; PATH contains no compiler.
 
+With ``--speed``, tools/wheel_speed.py measures both builds instead of 2 and 3.
 Arguments after ``--`` go to pytest.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cpython_build import Unavailable, call, fail, say
-from wheels import PIP_TIMEOUT, ROOT, Interpreter, interpreters, requirements
+from cpython_build import Unavailable, call, digest, fail, say, unpack
+from wheels import (
+    BUILD_TIMEOUT,
+    PIP_TIMEOUT,
+    ROOT,
+    Interpreter,
+    add_python,
+    dist_parser,
+    environment,
+    requirements,
+    select,
+    tag_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -35,13 +49,11 @@ COMPILERS = re.compile(
 )
 """Names of programs that compile C or C++."""
 DIGEST_TIMEOUT = 1200.0  # seconds
-REFERENCES = {"cp311": "gil", "cp314t": "ft"}
-"""Environments of ``make`` by the tag of their usual interpreter."""
 
-# Run by the environment's interpreter: where it has the package from.
+# Run by an environment's interpreter: where it has the package from.
 INSTALLED = """
-import json, reactorl, reactorl._core, sys
-print(json.dumps([reactorl.__file__, reactorl._core.__file__, sys.prefix]))
+import json, reactorl, reactorl._core
+print(json.dumps([reactorl.__file__, reactorl._core.__file__]))
 """
 
 # --- PATH without a compiler ----------------------------------------------------------
@@ -78,6 +90,36 @@ def path_directories(path: str) -> list[Path]:
 # --- Environments ---------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class Builds:
+    """Two builds of the package for one interpreter, with the same other packages.
+
+    Attributes:
+        wheel: Interpreter of the environment with the wheel.
+        gcc: Interpreter of the environment with gcc's build.
+    """
+
+    wheel: Path
+    gcc: Path
+
+
+def site_packages(place: Path) -> Path:
+    """Return the directory of packages of a virtual environment."""
+    (site,) = place.glob("lib/python*/site-packages")
+    return site
+
+
+def check_origin(python: Path, place: Path) -> None:
+    """Raise unless an interpreter imports the package from a directory.
+
+    Raises:
+        Unavailable: It does not import it, or from elsewhere.
+    """
+    for file in json.loads(call([python, "-I", "-c", INSTALLED])):
+        if not Path(file).is_relative_to(place):
+            fail(f"{python} must import the package from {place}, got {file}")
+
+
 def install(
     wheel: Path, target: Interpreter, place: Path, packages: Path | None
 ) -> Path:
@@ -112,17 +154,66 @@ def install(
         call([*only, *requirements("test")], timeout=PIP_TIMEOUT)
     else:
         # In a .pth file, so it comes after the wheel, and .pth files there are ignored.
-        (site,) = place.glob("lib/python*/site-packages")
-        (site / "packages.pth").write_text(f"{packages}\n")
-    for file in json.loads(call([python, "-I", "-c", INSTALLED])):
-        if not Path(file).is_relative_to(place):
-            fail(f"{file} must be inside {place}: this would not test {wheel.name}")
+        (site_packages(place) / "packages.pth").write_text(f"{packages}\n")
+    check_origin(python, place)
     return python
 
 
-def tag_of(wheel: Path) -> str:
-    """Return the tag of the ABI of a wheel, from its name."""
-    return wheel.stem.split("-")[-2]
+def built_by_gcc(sdist: Path, target: Interpreter, work: Path) -> Path:
+    """Return a directory with the package, compiled by the system's compiler.
+
+    It is built from the source distribution, as the wheel is, so that only compilers
+    and their options differ. A build of the same source distribution is used again.
+    """
+    place = work / f"gcc-{target.tag}"
+    stamp, packages = place / "built.json", place / "packages"
+    content = json.dumps([str(target.path), digest(sdist)])
+    if stamp.exists() and stamp.read_text() == content:
+        return packages
+    say(f"{target.tag}: building {sdist.name} with gcc")
+    shutil.rmtree(place, ignore_errors=True)
+    python = environment(work / target.tag, target.path, requirements("build"))
+    with tempfile.TemporaryDirectory(dir=work) as scratch:
+        command: list[str | Path] = [
+            *(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"),
+            *("--no-build-isolation", "--no-deps", "--no-cache-dir"),
+            *("--target", packages, unpack(sdist, Path(scratch))),
+        ]
+        call(command, timeout=BUILD_TIMEOUT)
+    stamp.write_text(content)
+    return packages
+
+
+def install_both(
+    wheel: Path, target: Interpreter, work: Path, packages: Path | None
+) -> Builds:
+    """Install a wheel, and gcc's build beside it.
+
+    Args:
+        wheel: The wheel; the source distribution must be in the same directory.
+        target: The interpreter.
+        work: Directory of the environments.
+        packages: Directory of installed packages to use instead of downloading them.
+
+    Raises:
+        Unavailable: Something cannot be built or installed.
+    """
+    sdist = wheel.with_name("-".join(wheel.name.split("-")[:2]) + ".tar.gz")
+    if not sdist.exists():
+        fail(f"{sdist} must exist, to build it with gcc; run make wheels")
+    say(f"{wheel.name}: installing for {target.path}")
+    place = work / f"test-{target.tag}"
+    python = install(wheel, target, place, packages)
+    other = work / f"test-gcc-{target.tag}"
+    built = built_by_gcc(sdist, target, work)
+    call([target.path, "-m", "venv", "--clear", "--without-pip", other])
+    # The first directory with a package wins, and the wheel is in the second one.
+    found = [built, site_packages(place), *([packages] if packages else [])]
+    lines = "".join(f"{directory}\n" for directory in found)
+    (site_packages(other) / "packages.pth").write_text(lines)
+    gcc = other / "bin" / "python"
+    check_origin(gcc, built)
+    return Builds(python, gcc)
 
 
 # --- Digests --------------------------------------------------------------------------
@@ -146,17 +237,8 @@ def digests(python: Path, out: Path, env: Mapping[str, str]) -> dict[str, Any]:
 
 
 def differences(ours: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
-    """Return the names of digests that differ, or that one side does not have.
-
-    Trainings are compared only if JAX and the other packages have equal versions:
-    their results may depend on them.
-    """
-    same = ours["packages"] == other["packages"]
-    kinds = ("program", "vector", "train") if same else ("program",)
-    left, right = (
-        {k: v for k, v in side["digests"].items() if k.startswith(kinds)}
-        for side in (ours, other)
-    )
+    """Return the names of digests that differ, or that one side does not have."""
+    left, right = ours["digests"], other["digests"]
     return sorted(k for k in left.keys() | right.keys() if left.get(k) != right.get(k))
 
 
@@ -176,28 +258,21 @@ def test(
     Raises:
         Unavailable: It cannot be installed, has other digests, or a test failed.
     """
-    say(f"{wheel.name}: installing for {target.path}")
-    place = work / f"test-{target.tag}"
-    python = install(wheel, target, place, packages)
+    builds = install_both(wheel, target, work, packages)
+    python = builds.wheel
     links = without_compilers(
         work / f"path-{target.tag}", path_directories(os.environ.get("PATH", ""))
     )
     env = {
         **{k: v for k, v in os.environ.items() if k not in ("CC", "CXX", "PYTHONPATH")},
         "PATH": f"{python.parent}{os.pathsep}{links}",
-        "VIRTUAL_ENV": str(place),
+        "VIRTUAL_ENV": str(python.parent.parent),
     }
     ours = digests(python, work / f"digests-{target.tag}.json", env)
-    name = REFERENCES.get(target.tag, "gil")
-    reference = ROOT / ".venv" / name / "bin" / "python"
-    if not reference.exists():
-        fail(f"{reference} must exist, to compare digests; run make test-{name}")
-    other = digests(reference, work / f"digests-{name}.json", os.environ)
+    other = digests(builds.gcc, work / f"digests-gcc-{target.tag}.json", env)
     if wrong := differences(ours, other):
-        fail(f"digests differ from those of {reference}: {', '.join(wrong)}")
-    same = ours["packages"] == other["packages"]
-    what = "all" if same else "programs only, as versions of packages differ"
-    say(f"{wheel.name}: digests equal those of .venv/{name} ({what})")
+        fail(f"digests differ from those of gcc's build: {', '.join(wrong)}")
+    say(f"{wheel.name}: all {len(ours['digests'])} digests equal those of gcc's build")
     done = subprocess.run(
         [python, "-m", "pytest", *pytest], check=False, cwd=ROOT, env=env
     )
@@ -206,20 +281,34 @@ def test(
     say(f"{wheel.name}: passed")
 
 
+def measure(
+    wheel: Path, target: Interpreter, work: Path, *, packages: Path | None
+) -> None:
+    """Compare the speed of one wheel with that of gcc's build.
+
+    Raises:
+        Unavailable: It cannot be installed or measured, or is too slow.
+    """
+    builds = install_both(wheel, target, work, packages)
+    done = subprocess.run(
+        [sys.executable, ROOT / "tools" / "wheel_speed.py", builds.wheel, builds.gcc],
+        check=False,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    if done.returncode != 0:
+        fail(f"wheel_speed.py failed with status {done.returncode}")
+    say(f"{wheel.name}: fast enough")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit status."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = dist_parser(__doc__, tag_help="test the wheel with this ABI tag only")
+    add_python(parser)
     parser.add_argument(
-        "--dist",
-        type=Path,
-        default=ROOT / "dist",
-        metavar="DIR",
-        help="directory of the wheels (%(default)s)",
-    )
-    parser.add_argument(
-        "--tag",
-        action="append",
-        help="test the wheel with this ABI tag only; can be repeated (all)",
+        "--speed",
+        action="store_true",
+        help="compare speed with gcc's build instead of testing; needs an idle machine",
     )
     parser.add_argument(
         "--packages",
@@ -234,20 +323,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not chosen:
         say(f"{options.dist} must contain wheels to test: run make wheels")
         return 1
-    found = interpreters(chosen)
+    try:
+        found = select(chosen, options.python)
+    except Unavailable as error:
+        say(f"wheel test failed: {error}")
+        return 1
+    work = ROOT / "build" / "wheels"
+    packages = options.packages and options.packages.resolve()
     failed = []
     for tag in chosen:
         if tag not in found:
             say(f"{wheels[tag].name}: not tested, because there is no interpreter")
             continue
+        wheel, target = wheels[tag], found[tag]
         try:
-            test(
-                wheels[tag],
-                found[tag],
-                ROOT / "build" / "wheels",
-                packages=options.packages and options.packages.resolve(),
-                pytest=options.pytest,
-            )
+            if options.speed:
+                measure(wheel, target, work, packages=packages)
+            else:
+                test(wheel, target, work, packages=packages, pytest=options.pytest)
         except (Unavailable, OSError, subprocess.SubprocessError) as error:
             say(f"{wheels[tag].name}: failed: {error}")
             failed.append(tag)

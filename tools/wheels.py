@@ -14,8 +14,9 @@ There is a wheel per version of CPython, and no wheel for the stable ABI (``abi3
 nanobind supports it, but the bindings read tuples, lists and floats by macros that the
 stable ABI does not have, because these reads are part of every step.
 
-Standard library only. Interpreters are found on PATH, in pyenv, and in the per-user
-cache of tools/freethreaded_python.py; versions without an interpreter are left out.
+Standard library only. Interpreters are given with ``--python``, or found on PATH, in
+pyenv, and in the per-user cache of tools/get_python.py; versions without an interpreter
+are left out.
 """
 
 from __future__ import annotations
@@ -35,7 +36,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cpython_build import Cache, Unavailable, call, fail, from_cache, say, unpack
+from cpython_build import (
+    VARIANTS,
+    Cache,
+    Unavailable,
+    call,
+    default_root,
+    fail,
+    from_cache,
+    say,
+    unpack,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -115,9 +126,9 @@ def candidates(tags: Iterable[str] = WANTED) -> list[Path]:
         root = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
         places += sorted((root / "versions").glob("*/bin"))
         found += [p / name for p in places if p.name != "shims" and (p / name).exists()]
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    with contextlib.suppress(Unavailable, OSError):
-        found.append(from_cache(Cache(cache / "reactorl" / "python", optimize=False)))
+    for variant in VARIANTS.values():
+        with contextlib.suppress(Unavailable, OSError):
+            found.append(from_cache(Cache(default_root(), variant)))
     return found
 
 
@@ -154,6 +165,25 @@ def interpreters(
             continue
         if one.tag not in found or one.version > found[one.tag].version:
             found[one.tag] = one
+    return {tag: found[tag] for tag in tags if tag in found}
+
+
+def select(tags: Sequence[str], given: Iterable[Path]) -> dict[str, Interpreter]:
+    """Return one interpreter for each tag that has one, in the order of the tags.
+
+    Args:
+        tags: The tags to look for.
+        given: Executables to prefer to those that are found.
+
+    Raises:
+        Unavailable: Nothing can be built for a given one, or its tag is not asked for.
+    """
+    found = interpreters(tags)
+    for path in given:
+        one = inspect(path.absolute())  # not resolved: an environment has links
+        if one.tag not in tags:
+            fail(f"--python must be for {', '.join(tags)}, got {path} for {one.tag}")
+        found[one.tag] = one
     return {tag: found[tag] for tag in tags if tag in found}
 
 
@@ -373,19 +403,32 @@ def move(file: Path, directory: Path) -> Path:
     return Path(shutil.move(file, directory / file.name))
 
 
-def build(tags: Sequence[str], work: Path, out: Path) -> list[Path]:
+def tag_of(wheel: Path) -> str:
+    """Return the tag of the ABI of a wheel, from its name."""
+    return wheel.stem.split("-")[3]
+
+
+def build(
+    tags: Sequence[str], work: Path, out: Path, pythons: Iterable[Path] = ()
+) -> list[Path]:
     """Build the source distribution and the wheels that can be built here.
+
+    Args:
+        tags: Tags of the wheels.
+        work: Directory of environments, caches and logs.
+        out: Where the results go.
+        pythons: Interpreters to prefer to those that are found.
 
     Raises:
         Unavailable: A build failed, or no interpreter was found.
     """
     if platform.system() != "Linux":
         fail("this tool builds for Linux; cibuildwheel builds for macOS (wheels.yml)")
+    targets = select(tags, pythons)
     work.mkdir(parents=True, exist_ok=True)
     builder = Builder.create(work, out)
     sdist = builder.sdist()
     say(f"{sdist}")
-    targets = interpreters(tags)
     for tag in tags:
         if tag not in targets:
             say(f"{tag}: left out, because no interpreter with headers was found")
@@ -397,6 +440,37 @@ def build(tags: Sequence[str], work: Path, out: Path) -> list[Path]:
         wheels.append(builder.wheel(target, sdist))
         say(f"{wheels[-1]}")
     return [sdist, *wheels]
+
+
+def dist_parser(doc: str | None, *, tag_help: str) -> argparse.ArgumentParser:
+    """Return a parser with the options of commands that read what was built.
+
+    Args:
+        doc: Docstring of the command's module; its first line is the description.
+        tag_help: What the command does with the tags.
+    """
+    parser = argparse.ArgumentParser(description=(doc or "").partition("\n")[0])
+    parser.add_argument(
+        "--dist",
+        type=Path,
+        default=ROOT / "dist",
+        metavar="DIR",
+        help="directory of the wheels and the source distribution (%(default)s)",
+    )
+    parser.add_argument("--tag", action="append", help=f"{tag_help}; can be repeated")
+    return parser
+
+
+def add_python(parser: argparse.ArgumentParser) -> None:
+    """Add the option that gives interpreters."""
+    parser.add_argument(
+        "--python",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="interpreter to use instead of one that is found; can be repeated",
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -422,13 +496,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         metavar="DIR",
         help="directory of environments, caches and logs (%(default)s)",
     )
+    add_python(parser)
     options = parser.parse_args(arguments)
     tags = options.tags or list(WANTED)
     for tag in tags:
         if tag not in WANTED:
             parser.error(f"TAG must be one of {', '.join(WANTED)}, got {tag}")
     try:
-        for path in build(tags, options.work.resolve(), options.out.resolve()):
+        work, out = options.work.resolve(), options.out.resolve()
+        for path in build(tags, work, out, options.python):
             print(path)
     except (Unavailable, OSError, subprocess.SubprocessError) as error:
         say(f"wheels failed: {error}")

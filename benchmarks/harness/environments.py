@@ -209,8 +209,8 @@ def base_python(*, free_threaded: bool) -> str:
         if given := os.environ.get("FT_PYTHON"):
             return given
         optimized = ["--optimize"] if os.environ.get("PGO") else []
-        tool = str(TOOLS / "freethreaded_python.py")
-        return call([sys.executable, tool, *optimized])
+        tool = str(TOOLS / "get_python.py")
+        return call([sys.executable, tool, "3.14t", *optimized])
     if not sysconfig.get_config_var("Py_GIL_DISABLED"):
         return getattr(sys, "_base_executable", None) or sys.executable
     found = shutil.which("python3")

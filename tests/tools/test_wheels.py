@@ -78,6 +78,24 @@ def test_interpreters_are_looked_for_on_path_and_in_pyenv_but_not_in_shims(
     ]
 
 
+def test_given_interpreter_is_used_instead_of_a_newer_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    newer = python(tmp_path / "path/python3.12", "cp312", "3, 12, 9")
+    given = python(tmp_path / "given", "cp311", "3, 11, 2")
+    older = python(tmp_path / "older", "cp312", "3, 12, 1")
+    monkeypatch.setenv("PATH", f"{newer.parent}:/usr/bin:/bin")
+    monkeypatch.setenv("PYENV_ROOT", str(tmp_path / "pyenv"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+    found = wheels.select(("cp312",), [])
+    assert found["cp312"].path == newer
+    found = wheels.select(("cp312",), [older])
+    assert found["cp312"].path == older
+    with pytest.raises(Unavailable, match=r"--python must be for cp312, got .* cp311"):
+        wheels.select(("cp312",), [given])
+
+
 def test_groups_include_other_groups(tmp_path: Path) -> None:
     file = tmp_path / "pyproject.toml"
     file.write_text(
@@ -162,26 +180,44 @@ def test_path_for_tests_has_everything_but_compilers(tmp_path: Path) -> None:
 def test_tag_of_a_wheel_is_that_of_its_abi() -> None:
     name = "reactorl-0.1.0-cp314-cp314t-manylinux2014_x86_64.manylinux_2_17_x86_64.whl"
 
-    assert wheel_test.tag_of(Path(name)) == "cp314t"
-
-
-def _found(packages: dict[str, str], **digests: str) -> dict[str, Any]:
-    return {
-        "packages": packages,
-        "digests": {name.replace("_", " "): value for name, value in digests.items()},
-    }
+    assert wheels.tag_of(Path(name)) == "cp314t"
 
 
 def test_digests_must_be_equal_on_both_sides() -> None:
-    ours = _found({"jax": "1"}, program_a="1", train_b="2", vector_c="3")
+    ours = {"digests": {"program a": "1", "train b": "2", "vector c": "3"}}
+    other = {"digests": {"program a": "1", "train b": "0"}}
 
     assert wheel_test.differences(ours, ours) == []
-    other = _found({"jax": "1"}, program_a="1", train_b="0")
     assert wheel_test.differences(ours, other) == ["train b", "vector c"]
 
 
-def test_only_programs_are_compared_between_versions_of_packages() -> None:
-    ours = _found({"jax": "1"}, program_a="1", train_b="2")
+def test_wheel_without_its_source_distribution_is_refused(tmp_path: Path) -> None:
+    wheel = tmp_path / "reactorl-0.1.0-cp311-cp311-manylinux2014_x86_64.whl"
+    target = wheels.Interpreter("cp311", tmp_path / "python", (3, 11, 2))
 
-    assert wheel_test.differences(ours, _found({}, program_a="1")) == []
-    assert wheel_test.differences(ours, _found({}, program_a="2")) == ["program a"]
+    with pytest.raises(Unavailable, match=r"reactorl-0\.1\.0\.tar\.gz must exist"):
+        wheel_test.install_both(wheel, target, tmp_path, None)
+
+
+def test_gcc_build_of_the_same_source_distribution_is_used_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sdist = tmp_path / "reactorl-0.1.0.tar.gz"
+    target = wheels.Interpreter("cp311", tmp_path / "python", (3, 11, 2))
+    commands: list[list[Any]] = []
+
+    def pip(command: list[Any], **_: object) -> str:
+        commands.append(command)
+        (tmp_path / "gcc-cp311/packages").mkdir(parents=True)
+        return ""
+
+    monkeypatch.setattr(wheel_test, "environment", lambda *_: tmp_path / "env/python")
+    monkeypatch.setattr(wheel_test, "unpack", lambda *_: tmp_path / "source")
+    monkeypatch.setattr(wheel_test, "call", pip)
+    built = []
+    for content in (b"first", b"first", b"second"):
+        sdist.write_bytes(content)
+        built.append(wheel_test.built_by_gcc(sdist, target, tmp_path))
+
+    assert set(built) == {tmp_path / "gcc-cp311/packages"}
+    assert len(commands) == 2

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A free-threaded interpreter is found, or built whole, or the reason is given.
+"""An interpreter is found, or built whole, or the reason is given.
 
 Nothing here uses the network or compiles: mirrors are directories, the source package
 holds a two-line configure script, and interpreters are shell scripts.
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import os
 import re
 import signal
@@ -22,8 +23,8 @@ from typing import TYPE_CHECKING, Protocol
 import pytest
 
 import cpython_build
-import freethreaded_python
-from cpython_build import Cache, Unavailable
+import get_python
+from cpython_build import FREE_THREADED, GIL, Cache, Unavailable, Variant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 TOOLS = Path(cpython_build.__file__).parent
 
 CONFIGURE = """#!/bin/sh
-echo run >> {count}
+echo "$@" >> {count}
 prefix=$(echo "$1" | sed 's/--prefix=//')
 sed "s|@prefix@|$prefix|" Makefile.in > Makefile
 """
@@ -41,7 +42,7 @@ MAKEFILE = """all:
 \t{compile}
 install:
 \tmkdir -p $(DESTDIR)@prefix@/bin
-\tcp python $(DESTDIR)@prefix@/bin/python3.14t
+\tcp python $(DESTDIR)@prefix@/bin/{executable}
 """
 
 # A compiler that waits until the test lets it go on.
@@ -51,27 +52,32 @@ AT_GATE = "touch {gate}.reached; until [ -e {gate} ]; do sleep 0.02; done"
 DRIVER = """
 import sys
 sys.path.insert(0, {tools!r})
-import cpython_build, freethreaded_python
+import cpython_build, get_python
 cpython_build.RELEASES.clear()
 cpython_build.RELEASES.update({releases!r})
 cpython_build.HEADERS.clear()
 cpython_build.debian_mirrors = lambda: [{mirror!r}]
-freethreaded_python.WAYS = [("cache", cpython_build.from_cache),
-                            ("source", cpython_build.from_source)]
-freethreaded_python.find.__defaults__ = (freethreaded_python.WAYS,)
-sys.exit(freethreaded_python.main(["--cache", {cache!r}]))
+get_python.ways_to = lambda _: [("cache", cpython_build.from_cache),
+                                ("source", cpython_build.from_source)]
+sys.exit(get_python.main([{variant!r}, "--cache", {cache!r}]))
 """
 
 
 def fake_python(
-    *, version: str = "3, 14", free_threaded: str = "true", optimized: str = "false"
+    *,
+    version: tuple[int, int] = (3, 14),
+    free_threaded: bool = True,
+    optimized: bool = False,
+    headers: bool = True,
 ) -> str:
     """A shell script that answers the probe with these facts."""
-    facts = (
-        f'{{"version": [{version}], "free_threaded": {free_threaded}, '
-        f'"optimized": {optimized}}}'
-    )
-    return f"#!/bin/sh\necho '{facts}'\n"
+    facts = {
+        "version": version,
+        "free_threaded": free_threaded,
+        "optimized": optimized,
+        "headers": headers,
+    }
+    return f"#!/bin/sh\necho '{json.dumps(facts)}'\n"
 
 
 def write_script(path: Path, text: str) -> Path:
@@ -81,27 +87,30 @@ def write_script(path: Path, text: str) -> Path:
     return path
 
 
-def cache_at(path: Path, *, optimize: bool = False) -> Cache:
-    return Cache(path, optimize)
+def cache_at(
+    path: Path, variant: Variant = FREE_THREADED, *, optimize: bool = False
+) -> Cache:
+    return Cache(path, variant, optimize)
 
 
 class Source:
     """A Debian mirror with one source package, and the tool pointed at it."""
 
-    def __init__(self, root: Path, compile_command: str) -> None:
+    def __init__(self, root: Path, compile_command: str, variant: Variant) -> None:
         self._gate = root / "gate"
         self._processes: list[subprocess.Popen[str]] = []
         self.cache = root / "cache"
-        self.count = root / "count"  # a line for each build begun
+        self.count = root / "count"  # arguments of configure, a line for each build
         pool = root / "mirror/pool/main/p/python3.14"
         pool.mkdir(parents=True)
         archive = pool / "python3.14_3.14.7.orig.tar.xz"
         files = {
             "configure": CONFIGURE.format(count=self.count),
             "Makefile.in": MAKEFILE.format(
-                compile=compile_command.format(gate=self._gate)
+                compile=compile_command.format(gate=self._gate),
+                executable=variant.executable,
             ),
-            "python": fake_python(),
+            "python": fake_python(free_threaded=variant.free_threaded),
         }
         with tarfile.open(archive, "w:xz") as tar:
             for name, text in files.items():
@@ -115,6 +124,7 @@ class Source:
                 releases={"3.14.7": hashlib.sha256(archive.read_bytes()).hexdigest()},
                 mirror=f"{(root / 'mirror').as_uri()}/",
                 cache=str(self.cache),
+                variant=variant.name,
             )
         )
 
@@ -166,7 +176,9 @@ def read_until(process: subprocess.Popen[str], text: str) -> str:
 
 
 class MakeSource(Protocol):
-    def __call__(self, *, compile_command: str = "true") -> Source: ...
+    def __call__(
+        self, *, compile_command: str = "true", variant: Variant = FREE_THREADED
+    ) -> Source: ...
 
 
 @pytest.fixture
@@ -174,8 +186,10 @@ def make_source(tmp_path: Path) -> Iterator[MakeSource]:
     """Make one source package; whatever the test leaves running ends with it."""
     made = []
 
-    def make(*, compile_command: str = "true") -> Source:
-        made.append(Source(tmp_path, compile_command))
+    def make(
+        *, compile_command: str = "true", variant: Variant = FREE_THREADED
+    ) -> Source:
+        made.append(Source(tmp_path, compile_command, variant))
         return made[-1]
 
     yield make
@@ -186,13 +200,16 @@ def make_source(tmp_path: Path) -> Iterator[MakeSource]:
 # --- Choosing -------------------------------------------------------------------------
 
 
-def test_ways_are_tried_from_cheapest_to_dearest() -> None:
-    names = [name for name, _ in freethreaded_python.WAYS]
+@pytest.mark.parametrize(("variant", "name"), [(FREE_THREADED, "3.14t"), (GIL, "3.14")])
+def test_ways_are_tried_from_cheapest_to_most_expensive(
+    variant: Variant, name: str
+) -> None:
+    names = [name for name, _ in get_python.ways_to(variant)]
 
     assert names == [
-        "python3.14t on PATH",
+        f"python{name} on PATH",
         "an earlier build",
-        "uv python install 3.14t",
+        f"uv python install {name}",
         "build from Debian's source package",
     ]
 
@@ -212,7 +229,7 @@ def test_first_way_that_works_is_taken_and_no_other_tried(tmp_path: Path) -> Non
         raise AssertionError
 
     ways = [("a", closed), ("b", works), ("c", never)]
-    found = freethreaded_python.find(cache_at(tmp_path), ways)
+    found = get_python.find(cache_at(tmp_path), ways)
 
     assert found == Path("/somewhere/python3.14t")
     assert tried == ["closed", "works"]
@@ -226,12 +243,10 @@ def test_error_lists_every_way_and_why_it_failed(tmp_path: Path) -> None:
         raise PermissionError(13, "Permission denied", "/cache")
 
     with pytest.raises(Unavailable) as caught:
-        freethreaded_python.find(
-            cache_at(tmp_path), [("PATH", closed), ("build", broken)]
-        )
+        get_python.find(cache_at(tmp_path), [("PATH", closed), ("build", broken)])
 
     assert str(caught.value) == (
-        "No free-threaded CPython 3.14 could be installed. Tried:\n"
+        "free-threaded CPython 3.14 could not be installed. Tried:\n"
         "  PATH: not there\n"
         "  build: [Errno 13] Permission denied: '/cache'\n"
         "Fix one of these, or put python3.14t on PATH."
@@ -244,7 +259,7 @@ def test_stdout_is_the_path_alone(
     python = write_script(tmp_path / "bin/python3.14t", fake_python())
     monkeypatch.setenv("PATH", f"{python.parent}{os.pathsep}{os.environ['PATH']}")
 
-    status = freethreaded_python.main(["--cache", str(tmp_path)])
+    status = get_python.main(["3.14t", "--cache", str(tmp_path)])
 
     assert status == 0
     assert capsys.readouterr().out == f"{python}\n"
@@ -253,8 +268,9 @@ def test_stdout_is_the_path_alone(
 @pytest.mark.parametrize(
     ("script", "reason"),
     [
-        (fake_python(version="3, 13"), "is Python 3.13"),
-        (fake_python(free_threaded="false"), "has the GIL"),
+        (fake_python(version=(3, 13)), "is Python 3.13"),
+        (fake_python(free_threaded=False), "has the GIL"),
+        (fake_python(headers=False), "has no headers"),
         ("#!/bin/sh\necho no module ssl >&2; exit 1\n", "no module ssl"),
         ("#!/no/such/interpreter\n", "does not start"),
     ],
@@ -266,27 +282,41 @@ def test_unusable_interpreter_on_path_is_rejected(
     monkeypatch.setenv("PATH", str(tmp_path))
 
     with pytest.raises(Unavailable, match=reason):
-        freethreaded_python.from_path(cache_at(tmp_path))
+        get_python.from_path(cache_at(tmp_path))
+
+
+def test_free_threaded_python314_is_rejected_where_one_with_a_gil_is_wanted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python = write_script(tmp_path / "python3.14", fake_python())
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+
+    with pytest.raises(Unavailable, match=r"python3\.14 is free-threaded"):
+        get_python.from_path(cache_at(tmp_path, GIL))
+    write_script(python, fake_python(free_threaded=False))
+    assert get_python.from_path(cache_at(tmp_path, GIL)) == python
 
 
 def test_plain_build_is_rejected_where_an_optimized_one_is_wanted(
     tmp_path: Path,
 ) -> None:
     plain = write_script(tmp_path / "plain", fake_python())
-    optimized = write_script(tmp_path / "optimized", fake_python(optimized="true"))
+    optimized = write_script(tmp_path / "optimized", fake_python(optimized=True))
 
-    assert cpython_build.check(optimized, optimize=True) == optimized
+    found = cpython_build.check(optimized, FREE_THREADED, optimize=True)
+    assert found == optimized
     with pytest.raises(Unavailable, match="was not built with"):
-        cpython_build.check(plain, optimize=True)
+        cpython_build.check(plain, FREE_THREADED, optimize=True)
 
 
-def test_plain_and_optimized_builds_have_their_own_place(tmp_path: Path) -> None:
+def test_each_kind_of_build_has_its_own_directory(tmp_path: Path) -> None:
     plain = cache_at(tmp_path)
     python = write_script(plain.prefix("3.14.6") / "bin/python3.14t", fake_python())
 
     assert cpython_build.from_cache(plain) == python
-    with pytest.raises(Unavailable, match="none in"):
-        cpython_build.from_cache(cache_at(tmp_path, optimize=True))
+    for other in (cache_at(tmp_path, optimize=True), cache_at(tmp_path, GIL)):
+        with pytest.raises(Unavailable, match="none in"):
+            cpython_build.from_cache(other)
 
 
 def test_uv_is_told_to_leave_path_alone_and_its_failure_is_one_line(
@@ -301,7 +331,7 @@ def test_uv_is_told_to_leave_path_alone_and_its_failure_is_one_line(
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
 
     with pytest.raises(Unavailable, match=r"^error: cannot install; cause: no host$"):
-        freethreaded_python.from_uv(cache_at(tmp_path))
+        get_python.from_uv(cache_at(tmp_path))
 
     assert log.read_text() == "python install --no-bin --no-progress 3.14t\n"
 
@@ -378,18 +408,20 @@ def test_missing_headers_are_named_by_package(
         cpython_build.from_source(cache_at(tmp_path))
 
 
+@pytest.mark.parametrize("variant", [FREE_THREADED, GIL], ids=["ft", "gil"])
 def test_build_appears_in_the_cache_and_is_used_from_then_on(
-    make_source: MakeSource,
+    make_source: MakeSource, variant: Variant
 ) -> None:
-    source = make_source()
+    source = make_source(variant=variant)
 
     first, _ = source.start().communicate(timeout=60)
     second, _ = source.start().communicate(timeout=60)
 
-    prefix = Cache(source.cache, optimize=False).prefix("3.14.7")
-    assert first == f"{prefix}/bin/python3.14t\n"
+    prefix = Cache(source.cache, variant).prefix("3.14.7")
+    assert first == f"{prefix}/bin/{variant.executable}\n"
     assert second == first
     assert source.builds() == 1
+    assert ("--disable-gil" in source.count.read_text()) == variant.free_threaded
     left = {path.name for path in source.cache.iterdir()}
     assert left == {prefix.name, f"{prefix.name}.log", "lock"}
 

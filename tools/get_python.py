@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Print the path of a free-threaded CPython 3.14, installing one if necessary.
+"""Print the path of CPython 3.14 or free-threaded 3.14t, installing it if necessary.
 
 These are tried in order; the first that works is printed as the only line of stdout:
 
-1. ``python3.14t`` on PATH
+1. ``python3.14`` or ``python3.14t`` on PATH
 2. an interpreter this script built before, in the per-user cache
-3. ``uv python install 3.14t``
+3. ``uv python install``
 4. a build from Debian's source package into the per-user cache
 
 Standard library only: it runs before anything is installed.
@@ -16,19 +16,20 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import os
 import shutil
 import signal
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from cpython_build import (
-    EXECUTABLE,
+    VARIANTS,
     Cache,
     Unavailable,
+    Variant,
     call,
     check,
+    default_root,
     fail,
     from_cache,
     from_source,
@@ -42,21 +43,22 @@ UV_TIMEOUT = 300.0  # seconds for each step of uv; its own retries end sooner
 
 
 def from_path(cache: Cache) -> Path:
-    """Return ``python3.14t`` from PATH."""
-    found = shutil.which(EXECUTABLE)
+    """Return the interpreter on PATH with the name of the variant."""
+    found = shutil.which(cache.variant.executable)
     if found is None:
         fail("not found")
-    return check(Path(found), optimize=cache.optimize)
+    return check(Path(found), cache.variant, optimize=cache.optimize)
 
 
 def from_uv(cache: Cache) -> Path:
     """Download an interpreter with uv; those are built with optimizations."""
     uv = find_uv(cache)
-    say("Asking uv for a free-threaded CPython 3.14.")
-    install = [*uv, "python", "install", "--no-bin", "--no-progress", "3.14t"]
+    variant = cache.variant
+    say(f"Asking uv for {variant.title}.")
+    install = [*uv, "python", "install", "--no-bin", "--no-progress", variant.name]
     call(install, timeout=UV_TIMEOUT)
     find = [*uv, "python", "find", "--no-project", "--system", "--managed-python"]
-    return check(Path(call([*find, "3.14t"]).strip()))
+    return check(Path(call([*find, variant.name]).strip()), variant)
 
 
 def find_uv(cache: Cache) -> list[str]:
@@ -79,22 +81,30 @@ def find_uv(cache: Cache) -> list[str]:
 
 
 Way = Callable[[Cache], Path]
-WAYS: tuple[tuple[str, Way], ...] = (
-    (f"{EXECUTABLE} on PATH", from_path),
-    ("an earlier build", from_cache),
-    ("uv python install 3.14t", from_uv),
-    ("build from Debian's source package", from_source),
-)
 
 
-def find(cache: Cache, ways: Iterable[tuple[str, Way]] = WAYS) -> Path:
+def ways_to(variant: Variant) -> list[tuple[str, Way]]:
+    """Return the ways to get a variant, the cheapest first, and their names."""
+    return [
+        (f"{variant.executable} on PATH", from_path),
+        ("an earlier build", from_cache),
+        (f"uv python install {variant.name}", from_uv),
+        ("build from Debian's source package", from_source),
+    ]
+
+
+def find(cache: Cache, ways: Sequence[tuple[str, Way]] | None = None) -> Path:
     """Return the interpreter of the first way that works.
+
+    Args:
+        cache: The cache, and what is wanted.
+        ways: The ways to try; None: all.
 
     Raises:
         Unavailable: None does; the message lists what was tried and why it failed.
     """
     failures = []
-    for name, way in ways:
+    for name, way in ways_to(cache.variant) if ways is None else ways:
         try:
             return way(cache)
         except (Unavailable, OSError) as error:
@@ -102,8 +112,8 @@ def find(cache: Cache, ways: Iterable[tuple[str, Way]] = WAYS) -> Path:
             say(f"{name}: {error}")
     tried = "\n".join(failures)
     fail(
-        f"No free-threaded CPython 3.14 could be installed. Tried:\n{tried}\n"
-        f"Fix one of these, or put {EXECUTABLE} on PATH."
+        f"{cache.variant.title} could not be installed. Tried:\n{tried}\n"
+        f"Fix one of these, or put {cache.variant.executable} on PATH."
     )
 
 
@@ -117,8 +127,12 @@ def interrupt(signum: int, _frame: object) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit status."""
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument(
+        "variant",
+        choices=VARIANTS,
+        help="with a GIL (3.14), or free-threaded (3.14t)",
+    )
     parser.add_argument(
         "--optimize",
         action="store_true",
@@ -127,7 +141,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--cache",
         type=Path,
-        default=home / "reactorl" / "python",
+        default=default_root(),
         metavar="DIR",
         help="cache directory for builds (%(default)s)",
     )
@@ -135,7 +149,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for signum in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(signum, interrupt)
     try:
-        print(find(Cache(options.cache.resolve(), options.optimize)))
+        variant = VARIANTS[options.variant]
+        print(find(Cache(options.cache.resolve(), variant, options.optimize)))
     except Unavailable as error:
         say(str(error))
         return 1
