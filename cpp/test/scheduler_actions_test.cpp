@@ -68,6 +68,11 @@ TEST(no_delay_is_the_next_microstep) {
   CHECK_EQ(events({}, {{0, 0, 1}, {5, -9, 2}}), (Log{{{0, 1}, 1}, {{5, 1}, 2}}));
 }
 
+TEST(a_negative_extra_delay_does_not_shorten_the_minimum_delay) {
+  CHECK_EQ(events({.delay = 3}, {{0, -2, 1}, {5, -9, 2}}),
+           (Log{{{3, 0}, 1}, {{8, 0}, 2}}));
+}
+
 TEST(without_spacing_events_pile_up_in_microsteps) {
   CHECK_EQ(events({}, {{0, 2, 1}, {0, 2, 2}, {0, 0, 3}, {0, 0, 4}, {1, 1, 5}}),
            (Log{{{0, 1}, 3}, {{0, 2}, 4}, {{2, 0}, 1}, {{2, 1}, 2}, {{2, 2}, 5}}));

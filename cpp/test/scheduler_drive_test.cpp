@@ -221,10 +221,13 @@ TEST(a_recording_is_repeated_inside_modes) {
     for (const Time time : times) {
       session.scheduler.preload(action, {time, 0}, Counted::make(time));
     }
+    // An event from another run, while the mode is inactive: it does not happen.
+    session.scheduler.preload(action, {16, 0}, Counted::make(16));
     session.run();
 
     Log expected;
     for (const Time time : times) expected.push_back({{time, 0}, time});
     CHECK_EQ(log, expected);
+    CHECK_EQ(session.host.recording.size(), times.size());
   }
 }

@@ -52,6 +52,7 @@ TEST(the_failure_to_report_does_not_depend_on_timing) {
     const ReactionId expected = !failing.empty() ? *failing.begin()
                                 : last_fails     ? last
                                                  : kNone;
+    std::vector<std::int64_t> trace;
     for (const Setting& setting : kSettings) {
       Options options = setting.options();
       options.timeout = 5;
@@ -61,6 +62,8 @@ TEST(the_failure_to_report_does_not_depend_on_timing) {
 
       CHECK(status == (expected == kNone ? Status::kFinished : Status::kFailed));
       CHECK_EQ(session.host.failure(), expected);
+      if (trace.empty()) trace = session.trace();
+      CHECK_EQ(session.trace(), trace);  // it ends with the failure that is reported
       if (expected != kNone) {
         CHECK_EQ(session.scheduler.tag(), (Tag{3, 0}));
         // Whatever precedes the failure has run.

@@ -52,6 +52,29 @@ void tick(Program& program, Log& log, Time offset, Time period, ModeId scope,
       {.triggers = {program.of(timer)}, .body = note(log, number), .scope = scope});
 }
 
+/// An action with a spacing of 10 has an event at 1; its mode is left at 2 and entered
+/// again at 8. Gives its events if it is scheduled again at `at`.
+auto spaced_across_a_mode(bool reset, Time at) -> Log {
+  return noted(
+      [=](Program& p, Log& l) {
+        const auto modes = p.modal(2);
+        const auto action = p.action(0, 10, Policy::kDefer, modes[0]);
+        for (const Time when : {Time{1}, at}) {
+          const auto timer = p.timer(when);
+          p.react({.triggers = {p.of(timer)},
+                   .body = [=](Body& b) { b.schedule(action, 0, when); },
+                   .scope = modes[0]});
+        }
+        switch_at(p, 2, modes[0], modes[1], true);
+        switch_at(p, 8, modes[1], modes[0], reset);
+        p.react(
+            {.triggers = {p.of(action)},
+             .body = [=, &l](Body& b) { l.push_back({b.tag(), b.get(p.of(action))}); },
+             .scope = modes[0]});
+      },
+      100);
+}
+
 }  // namespace
 
 TEST(a_switch_takes_effect_at_the_next_microstep) {
@@ -179,6 +202,15 @@ TEST(a_resumed_event_can_still_be_replaced) {
   CHECK_EQ(log, (Log{{{13, 0}, 11}}));  // due at 8, 3 were left at 5
 }
 
+TEST(spacing_counts_the_time_in_which_the_mode_was_active) {
+  // The event at 1 was one before the mode was left, so it counts as one before 8.
+  CHECK_EQ(spaced_across_a_mode(false, 14), (Log{{{1, 1}, 1}, {{17, 0}, 14}}));
+}
+
+TEST(a_reset_forgets_the_event_that_spacing_counts_from) {
+  CHECK_EQ(spaced_across_a_mode(true, 9), (Log{{{1, 1}, 1}, {{9, 1}, 9}}));
+}
+
 TEST(resetting_the_active_mode_discards_its_events) {
   const Log log = noted(
       [](Program& p, Log& l) {
@@ -219,6 +251,42 @@ TEST(startup_reset_and_shutdown_inside_modes) {
                      {{2, 1}, 2},
                      {{3, 0}, 3},
                      {{3, 0}, 13}}));
+}
+
+TEST(startup_reactions_alone_are_due_when_their_mode_is_first_entered) {
+  const Log log = noted(
+      [](Program& p, Log& l) {
+        const auto modes = p.modal(2);
+        p.on_startup(p.react({.body = note(l, 1), .scope = modes[1]}));
+        switch_at(p, 3, modes[0], modes[1], false);
+        switch_at(p, 5, modes[1], modes[0], false);
+        switch_at(p, 7, modes[0], modes[1], false);
+      },
+      10);
+
+  CHECK_EQ(log, (Log{{{3, 1}, 1}}));
+}
+
+TEST(a_physical_event_that_comes_while_its_mode_is_inactive_is_lost) {
+  Program program;
+  Log log;
+  const auto modes = program.modal(2);
+  const auto action = program.physical(0, kNoSpacing, Policy::kDefer, modes[1]);
+  const SlotId slot = program.of(action);
+  const auto early = program.timer(1);
+  program.react({.triggers = {program.of(early)}, .body = [=](Body& b) {
+                   b.scheduler().schedule_physical(action, 0, Counted::make(1));
+                 }});
+  switch_at(program, 5, modes[0], modes[1], false);
+  program.react({.triggers = {slot},
+                 .body = [&](Body& b) { log.push_back({b.tag(), b.get(slot)}); },
+                 .scope = modes[1]});
+  {
+    Session session(program);
+    CHECK(session.run() == Status::kFinished);
+  }
+
+  CHECK_EQ(log, Log{});
 }
 
 TEST(nothing_reaches_an_inactive_mode) {

@@ -55,6 +55,15 @@ TEST(a_rank_is_what_the_longest_chain_from_there_takes) {
   CHECK_EQ(urgency.rank(2), 3 * kMillisecond);
 }
 
+TEST(of_two_chains_the_longer_one_counts) {
+  Plan plan = chain();
+  plan.downstream = make_table({{1, 3}, {}, {}, {}});  // 0 -> 1 and 0 -> 3
+  Urgency urgency(plan);
+  urgency.refresh(costs_of({1'000, 3 * kMillisecond, 0, 4 * kMillisecond}), 1);
+
+  CHECK_EQ(urgency.rank(0), 4 * kMillisecond + 1'000);
+}
+
 TEST(only_what_takes_long_is_noted) {
   const Plan plan = chain();
   Urgency urgency(plan);
