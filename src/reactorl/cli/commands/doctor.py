@@ -93,7 +93,7 @@ def check_itself(seconds: float = 60) -> dict[str, Any]:
     """
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "reactorl.cli.doctor.selfcheck"],
+            [sys.executable, "-P", "-m", "reactorl.cli.doctor.selfcheck"],
             capture_output=True,
             check=False,
             text=True,

@@ -72,7 +72,7 @@ def imported(found: dict[str, str | None], seconds: float = 60) -> dict[str, str
     modules = {_MODULES.get(n, n): n for n, there in found.items() if there is not None}
     try:
         done = subprocess.run(
-            [sys.executable, "-c", _IMPORTS, *modules],
+            [sys.executable, "-P", "-c", _IMPORTS, *modules],
             capture_output=True,
             check=True,
             timeout=seconds,

@@ -16,9 +16,11 @@ def revision() -> str:
 
 
 def _git(*words: str) -> str:
+    # The configuration of a repository may name a program for status to execute.
+    command = ["git", "-c", "core.fsmonitor=false", *words]
     try:
         done = subprocess.run(
-            ["git", *words], capture_output=True, text=True, timeout=5, check=True
+            command, capture_output=True, text=True, timeout=5, check=True
         )
     except (OSError, subprocess.SubprocessError):
         return ""

@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from reactorl.rl.envs.rules import Rules
 
 _PROGRAM: Final = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[2]); "
+    # With -c, '' comes first in sys.path: json.py in the current directory, say.
+    "import sys; sys.path[:] = filter(None, sys.path); "
+    "import json; sys.path[:] = json.loads(sys.argv[2]); "
     "from reactorl.rl.envs.process.child import main; main()"
 )
 _CLOSE_SECONDS: Final = 2.0

@@ -35,7 +35,9 @@ MAX_THREADS: Final = 4
 LIMIT_SECONDS: Final = 60.0
 """Time for the probe, most of which is for slow constructors on a busy machine."""
 _PROGRAM: Final = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[2]); "
+    # With -c, '' comes first in sys.path: json.py in the current directory, say.
+    "import sys; sys.path[:] = filter(None, sys.path); "
+    "import json; sys.path[:] = json.loads(sys.argv[2]); "
     "from reactorl.rl.envs.thread_safety.child import main; main()"
 )
 _lock = threading.Lock()
