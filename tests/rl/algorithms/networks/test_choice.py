@@ -162,7 +162,7 @@ def summed(shape: tuple[int, ...]) -> Any:
 @pytest.mark.parametrize(
     ("network", "match"),
     [
-        ("vit", "network must be one of auto, mlp, nature-cnn, .* got 'vit'"),
+        ("vit", "network must be one of auto, mlp, nature-cnn, a3c-cnn, .* got 'vit'"),
         ("nowhere_at_all:net", "import of network 'nowhere_at_all:net' failed: No mod"),
         (f"{__name__}:missing", "import of network .* failed: module .* has no attri"),
         (f"{__name__}:NAME", "network must be a function, got '"),

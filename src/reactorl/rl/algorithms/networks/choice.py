@@ -6,7 +6,12 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from reactorl.rl.algorithms.networks.cnn import NATURE_CNN, SMALL_CNN, ImpalaCNN
+from reactorl.rl.algorithms.networks.cnn import (
+    A3C_CNN,
+    NATURE_CNN,
+    SMALL_CNN,
+    ImpalaCNN,
+)
 from reactorl.rl.algorithms.networks.custom import CustomNetwork, find_function
 from reactorl.rl.algorithms.networks.images import image_layout
 from reactorl.rl.algorithms.networks.mlp import MLP
@@ -19,6 +24,7 @@ if TYPE_CHECKING:
 
 NETWORKS: Final = {
     "nature-cnn": NATURE_CNN,
+    "a3c-cnn": A3C_CNN,
     "small-cnn": SMALL_CNN,
     "impala-cnn": ImpalaCNN(),
 }

@@ -142,6 +142,9 @@ class CNN(Network):
 
 NATURE_CNN = CNN(((32, 8, 4), (64, 4, 2), (64, 3, 1)), 512)
 """The network of DQN for Atari games (Mnih et al., 2015)."""
+A3C_CNN = CNN(((16, 8, 4), (32, 4, 2)), 256)
+"""The network of the first DQN (Mnih et al., 2013) and of A3C (Mnih et al., 2016): a
+third of the multiplications of ``NATURE_CNN``, for machines without a GPU."""
 SMALL_CNN = CNN(((16, 3, 1), (32, 3, 1)), 128)
 """For small grids, such as those of MinAtar."""
 

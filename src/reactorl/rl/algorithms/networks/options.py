@@ -25,7 +25,8 @@ class NetworkOption(Algorithm):
 
     network: str | NetworkFunction = "auto"
     """Network between observations and outputs: auto (a CNN for images, else an MLP),
-    mlp, nature-cnn, small-cnn, impala-cnn, or your own as module:function."""
+    mlp, nature-cnn, a3c-cnn (smaller, for CPUs), small-cnn (for grids), impala-cnn, or
+    your own as module:function."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.network, str):
