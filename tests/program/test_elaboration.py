@@ -653,6 +653,39 @@ def test_modes_nest_through_reactors() -> None:
     assert program.reactors[2].scope == 2
 
 
+def test_members_of_a_bank_refer_to_elements_of_their_own() -> None:
+    class Guarded(Reactor):
+        tick = Timer(msec(1))
+        alarm = PhysicalAction[None]()
+        dog = Watchdog(sec(1), effects=[alarm])
+        on = Mode()
+
+        @dog.handler
+        def bark(self) -> None: ...
+
+        off = Mode(initial=True)
+        with off:
+
+            @reaction(tick, alarm, effects=[alarm, dog, on])
+            def go(self) -> None: ...
+
+    class Main(Reactor):
+        members = bank(Guarded, width=2)
+
+    program = elaborate(Main)
+
+    for node in program.reactions:
+        (timer,), (action,) = node.trigger_timers, node.trigger_actions
+        assert program.timers[timer].reactor == node.reactor
+        assert program.actions[action].reactor == node.reactor
+        assert [program.modes[m].reactor for m, _ in node.effect_modes] == [
+            node.reactor
+        ]
+        (dog,) = (program.watchdogs[each] for each in node.effect_watchdogs)
+        assert dog.reactor == node.reactor
+        assert dog.effect_actions == (action,)
+
+
 def test_reset_state_is_restored_first_once_per_scope() -> None:
     program = elaborate(Crossing)
     resets = [r for r in program.reactions if r.kind == "reset_state"]

@@ -16,7 +16,10 @@ FIRST_SEED = 2_000_000
 
 SCORES = [
     # algorithm, environment, preset, most steps, seed, least mean return, package
-    ("ppo", "FrozenLake-v1", "ppo/FrozenLake", 300_000, 1, 0.70, "gymnasium"),
+    *(
+        ("ppo", "FrozenLake-v1", "ppo/FrozenLake", 300_000, seed, 0.70, "gymnasium")
+        for seed in range(1, 6)  # rewards are rare: settings can work for one seed only
+    ),
     ("ppo", "LunarLander-v3", "ppo/LunarLander", 1_000_000, 1, 200.0, "Box2D"),
     ("ppo", "Taxi-v4", "ppo/Taxi", 1_000_000, 1, 7.0, "gymnasium"),
     ("ppo", "Acrobot-v1", "ppo/Acrobot", 100_000, 1, -90.0, "gymnasium"),

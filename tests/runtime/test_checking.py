@@ -15,6 +15,7 @@ from reactorl import (
     msec,
     reaction,
     run,
+    startup,
 )
 
 
@@ -73,3 +74,11 @@ def test_change_of_a_value_that_is_replaced_in_the_same_body_is_found() -> None:
         run(Recycler, timeout=msec(3), fast=True, check=True)
 
     assert "in reaction main.source.send" in str(caught.value)
+
+
+def test_checking_runs_one_reaction_at_a_time() -> None:
+    class Idle(Reactor):
+        @reaction(startup)
+        def begin(self) -> None: ...
+
+    assert run(Idle, check=True, workers=4, fast=True).options.workers == 1

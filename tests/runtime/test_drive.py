@@ -63,6 +63,11 @@ def test_outputs_of_the_tag_and_its_microsteps_come_back() -> None:
     assert echo.result.final_tag == Tag(msec(1), 2)
 
 
+def test_tag_of_a_step_counts_from_the_start() -> None:
+    with drive(Echo, start_time=7) as echo:
+        assert echo.step(x=3, after=msec(1)).tag == Tag(msec(1), 1)
+
+
 def test_absent_outputs_are_not_there() -> None:
     with drive(Echo) as echo:
         nothing = echo.step()

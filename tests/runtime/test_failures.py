@@ -301,6 +301,32 @@ def test_a_port_kept_from_an_earlier_run_is_refused() -> None:
         run(Main, fast=True)
 
 
+def test_access_lists_hold_for_any_number_of_reactions() -> None:
+    """The first 64 reactions of a reactor are stored in another form than the rest."""
+    seen: list[int] = []
+
+    class Wide(Reactor):
+        x = Input[int]()
+
+        for number in range(70):
+
+            def body(self: Any, number: int = number) -> None:
+                seen.append(self.x.value if number in (3, 66, 68) else 0)
+
+            body.__name__ = f"number_{number}"
+            reads = (x,) if number in (3, 66) else ()
+            locals()[f"number_{number}"] = reaction(startup, sources=reads)(body)
+        del body, number, reads
+
+    class Main(Reactor):
+        wide = Wide()
+
+    with pytest.raises(AccessError, match="number_68 reads"):
+        run(Main, fast=True, workers=1)
+
+    assert len(seen) == 68
+
+
 def test_a_port_of_another_reactor_is_refused_even_where_it_could_be_read() -> None:
     leaked: list[object] = []
 

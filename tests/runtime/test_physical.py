@@ -163,6 +163,56 @@ def test_a_recorded_run_can_be_replayed_exactly(tmp_path: Path) -> None:
         assert again.final_tag == first.final_tag
 
 
+class Late(Reactor):
+    """Misses a deadline at each of three ticks."""
+
+    tick = Timer(0, msec(1))
+
+    @reaction(tick, deadline=1)
+    def on_tick(self) -> None: ...
+
+    @on_tick.deadline_handler
+    def late(self) -> None: ...
+
+
+class Hurried(Reactor):
+    """Two reactors that miss deadlines, perhaps on two workers."""
+
+    one = Late()
+    two = Late()
+
+
+def test_missed_deadlines_are_recorded_in_the_order_of_tags() -> None:
+    missed = run(Hurried, workers=2, record=True, timeout=msec(2)).recording.missed  # type: ignore[union-attr]
+
+    ticks = [Tag(msec(k), 0) for k in range(3)]
+    names = ("main.one.on_tick", "main.two.on_tick")
+    assert missed == [(tick, name) for tick in ticks for name in names]
+
+
+class Fork(Reactor):
+    """Two physical connections from one port, with the same delay."""
+
+    noisy = Noisy()
+    near = Listener()
+    far = Listener()
+
+    def build(self) -> None:
+        self.connect(self.noisy.out, self.near.x, physical=True)
+        self.connect(self.noisy.out, self.far.x, physical=True)
+
+
+def test_events_of_two_connections_of_one_port_are_told_apart() -> None:
+    first = run(Fork, workers=1, trace=True, record=True, timeout=sec(5))
+    assert first.recording is not None
+    names = {name for _, name, _ in first.recording.events}
+    arrows = {"main.noisy.out ~> 0", "main.noisy.out ~> 0 #2"}
+    assert names == {"main.noisy.poke", *arrows}
+
+    again = run(Fork, workers=1, trace=True, fast=True, replay=first.recording)
+    assert text(again.trace) == text(first.trace)
+
+
 def test_a_recording_of_another_program_is_refused() -> None:
     noted = run(Physical, record=True, timeout=msec(5)).recording
     assert noted is not None

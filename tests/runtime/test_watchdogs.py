@@ -142,3 +142,39 @@ def test_a_failing_handler_has_the_same_name_live_and_replayed(tmp_path: Path) -
         run(Failing, timeout=sec(100), keepalive=True, replay=file)
 
     assert live.value.reaction == replayed.value.reaction == "main.dog"
+
+
+class TwoDogs(Reactor):
+    """Two watchdogs; the one that is declared first has the longer timeout."""
+
+    log: list[str] = param()
+    alarm = PhysicalAction[int]()
+    slow = Watchdog(sec(60), effects=[alarm])
+    quick = Watchdog(msec(1), effects=[alarm])
+
+    @reaction(startup, effects=[slow, quick])
+    def begin(self) -> None:
+        self.slow.start()
+        self.quick.start()
+
+    @slow.handler
+    def expire_slow(self) -> None:
+        self.log.append("slow")
+        self.alarm.schedule()
+
+    @quick.handler
+    def expire_quick(self) -> None:
+        self.log.append("quick")
+        self.alarm.schedule()
+
+    @reaction(alarm)
+    def end(self) -> None:
+        self.request_stop()
+
+
+def test_watchdog_with_the_earliest_time_expires_first() -> None:
+    log: list[str] = []
+
+    run(TwoDogs(log=log), timeout=sec(10))
+
+    assert log == ["quick"]

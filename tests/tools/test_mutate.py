@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import dataclasses
+import shutil
+import sys
+from pathlib import Path
 
 import pytest
 
 import mutate
-from mutants import MUTANTS, Mutant
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from mutants import MUTANTS
+from mutants.mutant import Mutant
 
 CODE = """\
 def larger(one: int, other: int) -> int:
@@ -108,6 +109,112 @@ def test_mutants_that_cannot_be_judged_are_errors(
     assert score == "killed 0 of 0; 2 could not be judged"
 
 
+def test_survivor_with_an_argument_is_not_a_failure(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argued = dataclasses.replace(SURVIVES, argument="equal numbers are the same")
+
+    assert mutate.main([], root=project, mutants=[argued]) == 0
+
+    survived, argument, score = capsys.readouterr().out.splitlines()
+    assert survived.startswith("survived  tiny-survives: ")
+    assert argument == "          equal numbers are the same"
+    assert score == "killed 0 of 1 = 0%; 1 survived for a stated reason"
+
+
+CPP_FILES = {
+    "CMakeLists.txt": """\
+cmake_minimum_required(VERSION 3.24)
+project(tiny LANGUAGES CXX)
+option(REACTORL_PYTHON "" ON)
+if(REACTORL_PYTHON)
+  # A module of Python stands for an extension: only what is installed counts.
+  file(STRINGS cpp/number.hpp line)
+  string(REGEX REPLACE ".*= ([0-9]+).*" "NUMBER = \\\\1\\n" text "${line}")
+  set(module "${CMAKE_CURRENT_BINARY_DIR}/_core.py")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS cpp/number.hpp)
+  file(CONFIGURE OUTPUT "${module}" CONTENT "${text}")
+  install(FILES "${module}" DESTINATION tiny)
+  add_library(core OBJECT cpp/core.cpp)
+else()
+  enable_testing()
+  add_executable(number_test cpp/test/number_test.cpp)
+  add_test(NAME number_test COMMAND number_test)
+endif()
+""",
+    "cpp/number.hpp": "constexpr int number = 7;\n",
+    "cpp/core.cpp": '#include "number.hpp"\nint use() { return number; }\n',
+    "cpp/test/number_test.cpp": """\
+#include <cstdio>
+#include "../number.hpp"
+int main() {
+  if (number == 7) return 0;
+  std::puts("FAILED number_is_seven");
+  return 1;
+}
+""",
+    "tests/test_core.py": """\
+from tiny._core import NUMBER
+
+def test_number() -> None:
+    assert NUMBER == 7
+""",
+}
+
+
+def cpp_mutant(name: str, after: str, test: str) -> Mutant:
+    return Mutant(name, "cpp/number.hpp", "= 7;", after, (test,), f"why {name}")
+
+
+def test_mutants_of_cpp_are_compiled_and_judged(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    beside = Path(sys.executable).parent
+    if not shutil.which("ninja", path=str(beside)) or not shutil.which("c++"):
+        pytest.skip("needs a compiler, and CMake and Ninja beside the interpreter")
+    for name, text in CPP_FILES.items():
+        path = project / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    in_cpp, in_python = "cpp/test/number_test.cpp", "tests/test_core.py"
+    before = content(project)
+
+    status = mutate.main(
+        [],
+        root=project,
+        mutants=[
+            cpp_mutant("cpp-killed", "= 8;", in_cpp),
+            cpp_mutant("cpp-survives", "= 6 + 1;", in_cpp),
+            cpp_mutant("cpp-broken", "= seven;", in_cpp),
+            cpp_mutant("bind-killed", "= 8;", in_python),
+            cpp_mutant("bind-broken", "= seven + 8;", in_python),
+            # The extension is that of the clean code again.
+            dataclasses.replace(KILLED, tests=(in_python,)),
+        ],
+    )
+
+    lines = capsys.readouterr().out.splitlines()
+    assert status == 1
+    assert lines[0] == "killed    cpp-killed: FAILED number_is_seven"
+    assert lines[1].startswith("survived  cpp-survives: 1 C++ tests passed")
+    assert lines[2] == "          why cpp-survives"
+    assert lines[3].startswith(
+        "error     cpp-broken: code must compile with the mutant, got"
+    )
+    assert lines[4].startswith("killed    bind-killed: FAILED tests/test_core.py")
+    assert lines[5].startswith(
+        "error     bind-broken: code must compile with the mutant, got"
+    )
+    assert lines[6].startswith("survived  tiny-killed: 1 passed")
+    assert lines[8:] == [
+        "cpp          killed 1 of 2 = 50%",
+        "bind         killed 1 of 1 = 100%",
+        "tiny         killed 0 of 1 = 0%",
+        "killed 2 of 4 = 50%; 2 could not be judged",
+    ]
+    assert content(project) == before
+
+
 def test_names_are_unique() -> None:
     assert len({each.name for each in MUTANTS}) == len(MUTANTS)
 
@@ -117,8 +224,10 @@ def test_listed_mutant_applies_and_has_tests(each: Mutant) -> None:
     text = (mutate.ROOT / each.file).read_text(encoding="utf-8")
     changed = mutate.mutated(text, each)
 
-    compile(changed, each.file, "exec")
+    if each.file.endswith(".py"):
+        compile(changed, each.file, "exec")
     assert changed != text
+    assert each.has_cpp_tests or not any("cpp/" in test for test in each.tests)
     for test in each.tests:
         path, *names = test.split("::")
         assert (mutate.ROOT / path).exists()

@@ -34,6 +34,7 @@ def end_of(code: str) -> str:
         ' f"{d["key =}"]=}" ',
         """ f"{f'{f"{x=}"}'}" """,
         ' f"{x:%H:%M}" "=}" ',
+        ' f"{x:{{1: "=}"}[1]}}" ',
         " fr'\\{x=}' ",
         ' "=}" ',
         " '=}' ",
@@ -106,6 +107,17 @@ def test_unclosed_block_is_one_error_and_ends_before_the_next_member() -> None:
     first, second, timer = tree.reactors[0].members
     assert first.code.text == "\n    state = 1\n    input('name')"  # type: ignore[union-attr]
     assert second.code.text == " pass "  # type: ignore[union-attr]
+    assert timer.name.text == "t"  # type: ignore[union-attr]
+
+
+def test_unclosed_block_contains_statements_that_are_one_word() -> None:
+    text = "reactor R {\n  reaction(a) {=\n    x = 1\n    pass\n  timer t\n}\n"
+
+    tree, found = attempt(text)
+
+    assert found == ["2:15: this code block is not closed | End it with =}"]
+    first, timer = tree.reactors[0].members
+    assert first.code.text == "\n    x = 1\n    pass"  # type: ignore[union-attr]
     assert timer.name.text == "t"  # type: ignore[union-attr]
 
 

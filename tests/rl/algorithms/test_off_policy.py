@@ -252,8 +252,13 @@ def test_updates_of_td3_equal_a_reference_in_numpy(discounts: Any) -> None:
         policy_frequency=2,
     )
     state = larger(algorithm.init(SPACES, seed=3))
+    # Targets that are far from the networks: it matters which of the two is used.
+    state = state._replace(
+        target_actor=jax.tree.map(lambda leaf: -leaf, state.actor),
+        target_critics=jax.tree.map(lambda leaf: leaf / 2, state.critics),
+    )
     actor, critics = doubled(state.actor), doubled(state.critics)
-    target_actor, target = actor, critics
+    target_actor, target = doubled(state.target_actor), doubled(state.target_critics)
     adams = Adam(0.01, actor), Adam(0.01, critics)
     losses = []
     for number in range(3):

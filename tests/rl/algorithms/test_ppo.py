@@ -163,6 +163,18 @@ def test_first_update_equals_hand_computed_numbers(
     assert np.sqrt(sum(kept)) == pytest.approx(0.05, rel=1e-5)
 
 
+def test_update_that_is_above_the_kl_limit_is_dropped() -> None:
+    """The first update has a divergence of 0, the second one more than the limit."""
+    state = state_with(HAND, NOTHING, [[0], [0]], value=2)
+    limited = replace(HAND, update_epochs=4, target_kl=1e-6)
+
+    once, _, _ = HAND.update(state, [BATCH])
+    after, metrics, _ = limited.update(state, [BATCH])
+
+    assert metrics["losses/minibatches"] == 2
+    jax.tree.map(np.testing.assert_allclose, after.params, once.params)
+
+
 MANY = PPO(hidden=(), num_minibatches=2, update_epochs=3, norm_obs=True)
 
 

@@ -53,6 +53,23 @@ def test_updates_equal_hand_computed_numbers_in_order() -> None:
     assert state.table.tolist() == [[4.0, 4.0]] * 3  # the old one stays
 
 
+def test_values_of_forbidden_next_actions_are_not_used() -> None:
+    algorithm = QLearning(learning_rate=0.5, gamma=0.5, initial_value=4.0)
+    state = algorithm.init(THREE, seed=1)
+    table = np.array([[4.0, 4.0], [8.0, 2.0], [4.0, 4.0]])
+    masks = np.array([[[False, True], [True, True]], [[True, True], [False, True]]])
+
+    after, _, _ = algorithm.update(
+        state._replace(table=table), [{**BATCH, "next_action_masks": masks}]
+    )
+
+    # Q(0, 1): in state 1 only action 1 is allowed: 1 + 0.5 * 2 = 2 is due, so 3.
+    # Q(2, 0): 2 + 0.5 * max(4, 3) = 4 is due, and was thought.
+    # Q(1, 0): 0 is due, for it ended: 8 was thought, so 4.
+    # Q(0, 1): again only action 1 is allowed: 0 + 0.5 * 2 = 1 is due, so 2.
+    assert after.table.tolist() == [[4.0, 2.0], [4.0, 2.0], [4.0, 4.0]]
+
+
 def test_learning_rate_decays_with_the_updates_of_an_entry() -> None:
     algorithm = QLearning(
         learning_rate=0.5, learning_rate_decay=1.0, gamma=0.5, initial_value=4.0

@@ -162,6 +162,40 @@ def test_clipped_rewards_are_in_trajectories_and_not_in_returns() -> None:
     assert set(plain["rewards"].ravel()) == {5.0}
 
 
+def test_next_observation_at_an_end_is_the_last_one_of_the_episode() -> None:
+    batch, _ = watched()
+
+    assert batch["observations"][:, 0, 0].tolist() == [*range(9), 0, 1, 2]
+    assert batch["next_observations"][:, 0, 0].tolist() == [*range(1, 10), 1, 2, 3]
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotingProgress(Watching):
+    """Puts the progress that rollouts act with into trajectories."""
+
+    num_envs: int = 1
+    num_steps: int = 2
+    total_timesteps: int = 8
+
+    def act(self, weights: Any, inputs: Any, random: Any, progress: Any) -> Any:
+        output = self.act_greedy(weights, inputs)
+        noted = np.full(len(output.actions), progress)
+        return ActOutput(output.actions, extras={"progress_seen": noted})
+
+
+def test_progress_is_the_share_of_iterations_that_are_done() -> None:
+    task: Any = Flow(
+        Lives, NotingProgress(), rollouts=1, eval_every=0, placement="thread"
+    )
+    seen = []
+    with task.start(workers=1) as run:
+        for _ in range(4):
+            run.step()
+            seen.append(run.weights["progress_seen"].tolist())
+
+    assert seen == [[[share], [share]] for share in (0.0, 0.25, 0.5, 0.75)]
+
+
 def test_a_lost_life_is_a_termination_in_trajectories_and_the_game_continues() -> None:
     batch, episodes = watched(life_loss=True)
     ends = [False, False, True] * 4

@@ -162,7 +162,11 @@ def test_a_restarted_run_resumes_with_the_same_weights() -> None:
 
 def test_a_killed_process_is_replaced() -> None:
     flow = replace(
-        WALK, env=partial(Walk, "kill"), placement="process", env_restart="recreate"
+        WALK,
+        env=partial(Walk, "kill"),
+        algorithm=replace(WALK.algorithm, total_timesteps=3 * 4 * 6),  # two of each
+        placement="process",
+        env_restart="recreate",
     )
 
     assert trained(flow, workers=1) == trained(flow, workers=2)
