@@ -13,6 +13,7 @@ the handshake.
 from __future__ import annotations
 
 import copyreg
+import functools
 import io
 import pickle
 import sys
@@ -31,6 +32,7 @@ ALIGNMENT: Final = 64
 
 _PROTOCOL: Final = 5
 _SCALARS: Final = frozenset({type(None), bool, int, float, str, bytes})
+_KINDS: Final = "biufcSUVmM"  # of dtypes whose arrays are memory without references
 _MAPPED_BYTES: Final = 1 << 20  # from here on memory is mapped and not filled
 
 
@@ -82,7 +84,9 @@ def decode(
         CodecError: The value cannot be made here, because a module is missing, say.
     """
     try:
-        return pickle.loads(data, buffers=[each.toreadonly() for each in buffers])
+        # Of a bare memoryview NumPy would take the memory behind it, which is writable.
+        received = [pickle.PickleBuffer(each.toreadonly()) for each in buffers]
+        return pickle.loads(data, buffers=received)
     except Exception as error:
         msg = f"deserializing a received value failed: {_text(error)}"
         remedy = "All federates need the same modules and versions of packages."
@@ -131,13 +135,18 @@ def _dumps(value: object, keep: Callable[[pickle.PickleBuffer], object]) -> byte
 def _dumps_by_value(
     value: object, keep: Callable[[pickle.PickleBuffer], object]
 ) -> bytes:
+    file = io.BytesIO()
+    _pickler_by_value()(file, _PROTOCOL, buffer_callback=keep).dump(value)
+    return file.getvalue()
+
+
+@functools.cache
+def _pickler_by_value() -> Any:  # noqa: ANN401
     import cloudpickle
 
-    file = io.BytesIO()
-    pickler = cloudpickle.Pickler(file, _PROTOCOL, buffer_callback=keep)
-    pickler.dispatch_table = _Reducers(pickler.dispatch_table)
-    pickler.dump(value)
-    return file.getvalue()
+    reducers = _Reducers(cloudpickle.Pickler.dispatch_table)
+    # The attribute counts when the object is made, and must be that of the class.
+    return type("Pickler", (cloudpickle.Pickler,), {"dispatch_table": reducers})
 
 
 def _frozen(buffer: pickle.PickleBuffer) -> memoryview:
@@ -170,21 +179,24 @@ _REDUCERS: Final = _Reducers(copyreg.dispatch_table)
 
 def _reduce_array(array: np.ndarray[Any, Any]) -> Any:  # noqa: ANN401
     dtype = array.dtype
-    if dtype.hasobject:
+    if dtype.hasobject or dtype.kind not in _KINDS:
         parts: Any = array.__reduce__()
         return *parts, None, None, _set_state
-    if dtype.isbuiltin == 2 or dtype.kind in "mM":  # these have no buffer protocol
-        unit = f"u{dtype.itemsize}" if dtype.itemsize <= 8 else f"V{dtype.itemsize}"
-        return _viewed, (array.view(unit), dtype)
+    if not dtype.itemsize:
+        return _empty, (array.shape, dtype)
+    raw = f"V{dtype.itemsize}"
+    if dtype.isbuiltin == 2 or (dtype.kind in "mMV" and dtype != raw):
+        # Dates, records and types of other packages have no buffer protocol, or not
+        # always. Raw memory has.
+        return _viewed, (array.view(raw), dtype)
     flags = array.flags
-    if not flags.forc or not dtype.itemsize:
+    if not flags.forc:
         array = array.copy()
         array.flags.writeable = False  # ours alone: need not be copied again
         flags = array.flags
     order = "C" if flags.c_contiguous else "F"
-    described = dtype if dtype.kind == "V" else dtype.str
     memory = pickle.PickleBuffer(array.data)
-    return type(array), (array.shape, described, memory, 0, None, order)
+    return type(array), (array.shape, dtype.str, memory, 0, None, order)
 
 
 def _reduce_jax(array: Any) -> Any:  # noqa: ANN401
@@ -195,6 +207,14 @@ def _reduce_jax(array: Any) -> Any:  # noqa: ANN401
 
 def _viewed(array: np.ndarray[Any, Any], dtype: Any) -> np.ndarray[Any, Any]:  # noqa: ANN401
     return array.view(dtype)
+
+
+def _empty(shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:  # noqa: ANN401
+    import numpy as np
+
+    array = np.zeros(shape, dtype)
+    array.flags.writeable = False
+    return array
 
 
 def _set_state(array: np.ndarray[Any, Any], state: Any) -> None:  # noqa: ANN401

@@ -13,7 +13,7 @@ EXTRAS = {
     "cli": ("argcomplete", "rich"),
     "rl": ("cloudpickle", "gymnasium", "numpy"),
     "train": ("cyclopts", "jax", "matplotlib", "optax", "tensorboardX"),
-    "federation": ("cryptography",),
+    "federation": ("cloudpickle", "cryptography"),
     "pettingzoo": ("pettingzoo",),
     "sb3": ("stable-baselines3",),
     "atari": ("ale-py",),

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Closes the sockets of each test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.federation.pairs import OPEN
+
+
+@pytest.fixture(autouse=True)
+def _sockets() -> Iterator[None]:
+    yield
+    for sock in OPEN:
+        sock.close()
+    OPEN.clear()
