@@ -6,12 +6,11 @@ from __future__ import annotations
 import queue
 import socket
 import threading
-from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from reactorl._federation.certificate import Certificate
-from reactorl._federation.frames import Frame
+from reactorl._federation.codec import encode
 from reactorl._federation.handshake import (
     Admission,
     Connection,
@@ -21,11 +20,18 @@ from reactorl._federation.handshake import (
     respond,
 )
 from reactorl._federation.link import Link
-from reactorl._federation.link_errors import LinkError
 from reactorl._federation.secret import RunSecret
+from reactorl.tag import Tag
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from reactorl._federation.frames import Frame
+    from reactorl._federation.link_errors import LinkError
 
 T = TypeVar("T")
 
+ANYONE = Admission()
 DIGEST = bytes(range(32))
 HANG = 60.0
 """Seconds; ends hangs only."""
@@ -95,7 +101,7 @@ def shake(
     responder: Identity,
     *,
     rank: int = 1,
-    expected: Admission = Admission(),
+    expected: Admission = ANYONE,
     admit: Callable[[int], Admission | None] = lambda rank: Admission(),
     purpose: Purpose = Purpose.FRAMES,
 ) -> tuple[Any, Any]:
@@ -179,3 +185,9 @@ def linked(kind: str = "unix", **options: Any) -> Iterator[tuple[End, End]]:
 def caught(kind: type[T], result: object) -> T:
     assert isinstance(result, kind), result
     return result
+
+
+def value(end: End, content: object, tag: int = 1, target: int = 0) -> int:
+    number = end.link.put_value(target, Tag(tag), encode(content))
+    end.link.flush()
+    return number

@@ -8,8 +8,7 @@ import pickle
 import subprocess
 import sys
 import tracemalloc
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -19,6 +18,9 @@ from hypothesis.extra import numpy as hnp
 
 from reactorl._federation.codec import ALIGNMENT, Payload, allocate, decode, encode
 from reactorl._federation.link_errors import CodecError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def through(value: Any) -> Any:
@@ -153,7 +155,10 @@ def test_one_array_twice_in_a_value_stays_one() -> None:
 
 def test_jax_arrays_become_numpy_arrays() -> None:
     jax = pytest.importorskip("jax")
-    value = {"w": jax.numpy.arange(6.0).reshape(2, 3), "h": jax.numpy.ones(3, "bfloat16")}
+    value = {
+        "w": jax.numpy.arange(6.0).reshape(2, 3),
+        "h": jax.numpy.ones(3, "bfloat16"),
+    }
     received = through(value)
 
     for name, array in value.items():

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 import re
 import tracemalloc
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import example, given, settings
@@ -28,6 +28,9 @@ from reactorl._federation.wire_format import (
     pack,
 )
 from reactorl.tag import FOREVER, MAX_MICROSTEP, NEVER, Tag
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class EndError(Exception):
@@ -126,25 +129,39 @@ def test_there_is_a_number_for_each_frame() -> None:
 def test_bytes_of_frames_are_those_of_version_1() -> None:
     """If this fails, increase the version: other processes cannot read the frames."""
     tag = Tag(258, 3)
-    t = "0201000000000000" "0300000000000000"
+    t = "02010000000000000300000000000000"
     expected = {
-        frames.Value(9, 4, tag, late=True, payload=Payload(b"ab", (memoryview(b"xyz"),))): (
-            "0101" "01000000" "3500000000000000"
-            "0900000000000000" "04000000" "01000000" f"{t}" "0200000000000000"
-            "0300000000000000" "6162" "78797a"
+        frames.Value(
+            9, 4, tag, late=True, payload=Payload(b"ab", (memoryview(b"xyz"),))
+        ): (
+            "0101"
+            "01000000"
+            "3500000000000000"
+            "0900000000000000"
+            "04000000"
+            "01000000"
+            f"{t}"
+            "0200000000000000"
+            "0300000000000000"
+            "6162"
+            "78797a"
         ),
         frames.Settled(tag, (1, 258)): (
-            "0102" "02000000" "1800000000000000" f"{t}" "01000000" "02010000"
+            f"0102020000001800000000000000{t}0100000002010000"
         ),
         frames.Promise(tag, Tag(-1), tag): (
-            "0103" "00000000" "3000000000000000"
-            f"{t}" "ffffffffffffffff" "0000000000000000" f"{t}"
+            f"0103000000003000000000000000{t}ffffffffffffffff0000000000000000{t}"
         ),
-        frames.Ack(5): "0105" "00000000" "0800000000000000" "0500000000000000",
-        frames.Bye(-1): "0119" "00000000" "0400000000000000" "ffffffff",
+        frames.Ack(5): "01050000000008000000000000000500000000000000",
+        frames.Bye(-1): "0119000000000400000000000000ffffffff",
         frames.Status(tag, tag, tag, (frames.Count(1, 2, 3),)): (
-            "0112" "01000000" "4400000000000000" f"{t}{t}{t}"
-            "01000000" "0200000000000000" "0300000000000000"
+            "0112"
+            "01000000"
+            "4400000000000000"
+            f"{t}{t}{t}"
+            "01000000"
+            "0200000000000000"
+            "0300000000000000"
         ),
     }
 
@@ -210,10 +227,8 @@ def test_changed_frames_are_frames_or_errors(frame: Frame, data: st.DataObject) 
             st.integers(0, 255)
         )
     source = Bytes(bytes(content))
-    try:
+    with contextlib.suppress(FrameError, EndError):
         FrameReader(source, Limits(value=1 << 20), "x").read()
-    except (FrameError, EndError):
-        pass
 
 
 def absurd() -> dict[str, bytes]:
@@ -231,9 +246,9 @@ def absurd() -> dict[str, bytes]:
         "size of a buffer": packed(
             VALUE._replace(payload=Payload(b"d", (memoryview(b"x"),)))
         ).replace(b"\x01" + bytes(7) + b"dx", huge.to_bytes(8, "little") + b"dx"),
-        "size of a text": packed(
-            frames.Failed(Tag(1), 1, {}, Payload(b""))
-        ).replace(b"\x02\0\0\0", b"\xff\xff\xff\xff", 1),
+        "size of a text": packed(frames.Failed(Tag(1), 1, {}, Payload(b""))).replace(
+            b"\x02\0\0\0", b"\xff\xff\xff\xff", 1
+        ),
     }
 
 
@@ -272,7 +287,8 @@ def test_errors_say_who_sent_what() -> None:
         b"XX" + data[2:]: r"must begin with b'RL', got b'XX'",
         data[:2] + b"\x02" + data[3:]: "version of frames must be 1, got 2",
         data[:3] + b"\x77" + data[4:]: "kind of a frame must be a known one, got 119",
-        HEADER.pack(MAGIC, 1, 5, 0, 7) + bytes(7): "kind 5 has 7 bytes of wrong content",
+        HEADER.pack(MAGIC, 1, 5, 0, 7)
+        + bytes(7): "kind 5 has 7 bytes of wrong content",
         packed(VALUE)[:40] + b"\xff" * 8 + packed(VALUE)[48:]: (
             f"a microstep must be at most {MAX_MICROSTEP}, got {2**64 - 1}"
         ),

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import copy
 import pickle
 import socket
 import threading
-from collections.abc import Callable
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -21,14 +20,16 @@ from reactorl._federation.handshake import (
     HELLO,
     Admission,
     Connection,
+    Identity,
     Purpose,
     initiate,
     respond,
 )
-from reactorl._federation.link_errors import HandshakeError, LinkError, Refusal
+from reactorl._federation.link_errors import HandshakeError, Refusal
 from reactorl._federation.secret import RunSecret
 from reactorl._federation.wire import PlainWire, TLSWire
 from tests.federation.pairs import (
+    ANYONE,
     DIGEST,
     HANG,
     PAIRS,
@@ -39,17 +40,20 @@ from tests.federation.pairs import (
     tcp_pair,
     unix_pair,
 )
+from tests.federation.relays import (
+    PROOF_BYTES,
+    SECRET,
+    VERDICT_BYTES,
+    Proxy,
+    received_all,
+    recorded,
+    refused,
+)
 
-SECRET = RunSecret(bytes(range(32)))
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 OTHER = RunSecret(bytes(range(1, 33)))
-PROOF_BYTES = 40
-VERDICT_BYTES = 41
-
-
-def refused(result: object, reason: Refusal, *, by_peer: bool) -> HandshakeError:
-    error = caught(HandshakeError, result)
-    assert (error.reason, error.by_peer) == (reason, by_peer), error
-    return error
 
 
 @pytest.mark.parametrize("kind", PAIRS)
@@ -245,74 +249,13 @@ def test_nothing_is_sent_before_the_secret_is_proved_but_a_hello() -> None:
         mine.sendall(hello + bytes(PROOF_BYTES))
         return received_all(mine)
 
-    answer, error = both(
-        stranger, lambda: respond(theirs, identity(1, SECRET), admit)
-    )
+    answer, error = both(stranger, lambda: respond(theirs, identity(1, SECRET), admit))
 
     refused(error, Refusal.SECRET, by_peer=False)
     assert len(answer) == HELLO.size + VERDICT_BYTES
     assert answer[HELLO.size] == Refusal.SECRET
     assert not any(answer[HELLO.size + 1 :])
     assert asked == []
-
-
-def received_all(sock: socket.socket) -> bytes:
-    data = b""
-    sock.settimeout(HANG)
-    with suppress(ConnectionError):
-        while more := sock.recv(1 << 16):
-            data += more
-    return data
-
-
-def recorded(side: int) -> tuple[bytes, bytes]:
-    """Return what initiator and responder of a handshake have sent."""
-    proxy = Proxy()
-    proxy.run()
-    return proxy.sent[0], proxy.sent[1]
-
-
-class Proxy:
-    """A host between two federates, which relays and may change what it relays."""
-
-    def __init__(
-        self, change: Callable[[int, int, bytes], bytes] = lambda s, p, data: data
-    ) -> None:
-        self.sent = [b"", b""]
-        self.change = change
-
-    def run(self, **options: object) -> tuple[object, object]:
-        initiator, near = tcp_pair()
-        far, responder = tcp_pair()
-        threads = [
-            threading.Thread(target=self._relay, args=each, daemon=True)
-            for each in ((0, near, far), (1, far, near))
-        ]
-        for thread in threads:
-            thread.start()
-        first = options.pop("first", {})
-        second = options.pop("second", {})
-        results = shake(
-            (initiator, responder),
-            identity(0, SECRET, **first),  # type: ignore[arg-type]
-            identity(1, SECRET, **second),  # type: ignore[arg-type]
-            **options,  # type: ignore[arg-type]
-        )
-        for each in (near, far):
-            with suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
-        for thread in threads:
-            thread.join(HANG)
-        return results
-
-    def _relay(self, side: int, source: socket.socket, target: socket.socket) -> None:
-        with suppress(OSError):
-            while data := source.recv(1 << 16):
-                position = len(self.sent[side])
-                self.sent[side] += data
-                target.sendall(self.change(side, position, data))
-        with suppress(OSError):
-            target.shutdown(socket.SHUT_WR)
 
 
 def test_relay_that_changes_nothing_is_a_wire() -> None:
@@ -336,9 +279,7 @@ def test_no_byte_of_a_handshake_can_be_changed(side: int, position: int) -> None
             return data
         return data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
 
-    first, second = Proxy(change).run(
-        first={"timeout": 2.0}, second={"timeout": 2.0}
-    )
+    first, second = Proxy(change).run(first={"timeout": 2.0}, second={"timeout": 2.0})
 
     # The last message may fail at the responder only.
     assert isinstance(second, HandshakeError) or isinstance(first, HandshakeError)
@@ -370,9 +311,7 @@ def test_replayed_handshake_is_refused_by_the_initiator() -> None:
         theirs.sendall(second)
         return received_all(theirs)
 
-    error, _ = both(
-        lambda: initiate(mine, identity(0, SECRET), 1, Admission()), replay
-    )
+    error, _ = both(lambda: initiate(mine, identity(0, SECRET), 1, Admission()), replay)
 
     refused(error, Refusal.SECRET, by_peer=False)
 
@@ -436,7 +375,11 @@ def test_peer_that_sends_slowly_is_given_up() -> None:
 
 @pytest.mark.parametrize(
     "data",
-    [b"GET / HTTP/1.1\r\n\r\n" * 20, b"\x16\x03\x01" + bytes(500), b"SSH-2.0-x\r\n" * 9],
+    [
+        b"GET / HTTP/1.1\r\n\r\n" * 20,
+        b"\x16\x03\x01" + bytes(500),
+        b"SSH-2.0-x\r\n" * 9,
+    ],
 )
 def test_other_protocols_get_no_answer(data: bytes) -> None:
     mine, theirs = tcp_pair()
@@ -453,142 +396,18 @@ def test_other_protocols_get_no_answer(data: bytes) -> None:
     assert answer == b""
 
 
-@given(st.binary(max_size=300), st.booleans())
+def answer(sock: socket.socket, who: Identity) -> Connection:
+    return respond(sock, who, lambda rank: Admission())
+
+
+@given(data=st.binary(max_size=300), magic=st.booleans())
 @settings(max_examples=200)
-def test_arbitrary_bytes_are_refused(data: bytes, magic: bool) -> None:
+def test_arbitrary_bytes_are_refused(data: bytes, *, magic: bool) -> None:
     for answers in (False, True):
         mine, theirs = unix_pair()
         mine.sendall((b"ReactoRL\x01\0" if magic else b"") + data)
         mine.shutdown(socket.SHUT_WR)
         who = identity(1, SECRET)
         with pytest.raises(HandshakeError):
-            if answers:
-                respond(theirs, who, lambda rank: Admission())
-            else:
-                initiate(theirs, who, 0, Admission())
+            _ = answer(theirs, who) if answers else initiate(theirs, who, 0, ANYONE)
         mine.close()
-
-
-# -- certificates ----------------------------------------------------------------------
-
-
-def tls(**changes: object) -> dict[str, object]:
-    return {"first": {"certificate": Certificate()}, "second": {"certificate": Certificate()}, **changes}
-
-
-def test_encrypted_relay_that_changes_nothing_sees_ciphertext_only() -> None:
-    proxy = Proxy()
-    first, second = proxy.run(**tls())
-    assert isinstance(first, Connection)
-    assert isinstance(second, Connection)
-
-
-class Interceptor:
-    """A host in between that ends TLS on both sides with certificates of its own."""
-
-    def __init__(self, *, announce: bool) -> None:
-        self.announce = announce
-        self.certificate = Certificate()
-        self.read: list[bytes] = []
-
-    def run(self) -> tuple[object, object]:
-        initiator, near = tcp_pair()
-        far, responder = tcp_pair()
-        thread = threading.Thread(target=self._relay, args=(near, far), daemon=True)
-        thread.start()
-        results = shake(
-            (initiator, responder),
-            identity(0, SECRET, certificate=Certificate()),
-            identity(1, SECRET, certificate=Certificate()),
-        )
-        thread.join(HANG)
-        return results
-
-    def _relay(self, near: socket.socket, far: socket.socket) -> None:
-        for source, target, size in (
-            (near, far, HELLO.size),
-            (far, near, HELLO.size),
-            (near, far, PROOF_BYTES),
-            (far, near, VERDICT_BYTES),
-            (near, far, VERDICT_BYTES),
-        ):
-            target.sendall(exactly(source, size))
-        ends = []
-        for sock in (near, far):
-            der = exactly(sock, int.from_bytes(exactly(sock, 2), "little"))
-            ends.append((sock, der))
-        for (sock, _), (_, theirs) in zip(ends, reversed(ends), strict=True):
-            own = self.certificate.der if self.announce else theirs
-            sock.sendall(len(own).to_bytes(2, "little") + own)
-        workers = [
-            threading.Thread(target=self._end, args=(sock, der, sock is near))
-            for sock, der in ends
-        ]
-        for worker in workers:
-            worker.start()
-        for worker in workers:
-            worker.join(HANG)
-
-    def _end(self, sock: socket.socket, der: bytes, is_server: bool) -> None:
-        wrapped = self.certificate.wrap(sock, der, is_server=is_server)
-        with suppress(OSError):
-            wrapped.do_handshake()
-            self.read.append(wrapped.recv(100))
-        wrapped.close()
-
-
-def exactly(sock: socket.socket, size: int) -> bytes:
-    data = b""
-    while len(data) < size:
-        more = sock.recv(size - len(data))
-        assert more
-        data += more
-    return data
-
-
-@pytest.mark.parametrize("announce", [True, False])
-def test_man_in_the_middle_who_relays_the_handshake_is_refused(announce: bool) -> None:
-    """With its own certificate, or with those of the peers but without their keys."""
-    interceptor = Interceptor(announce=announce)
-    first, second = interceptor.run()
-
-    for error in (first, second):
-        assert caught(HandshakeError, error).reason in (
-            Refusal.CERTIFICATE,
-            Refusal.CLOSED,
-        )
-    assert Refusal.CERTIFICATE in (first.reason, second.reason)  # type: ignore[attr-defined]
-    assert not any(interceptor.read)
-
-
-def test_absurd_size_of_a_certificate_is_refused() -> None:
-    position = HELLO.size + VERDICT_BYTES
-
-    def change(side: int, start: int, data: bytes) -> bytes:
-        at = position - start
-        if side != 1 or not 0 <= at < len(data):
-            return data
-        return data[:at] + b"\xff\xff" + data[at + 2 :]
-
-    first, second = Proxy(change).run(**tls())
-
-    refused(first, Refusal.CERTIFICATE, by_peer=False)
-    assert isinstance(second, HandshakeError)
-
-
-def test_certificates_differ_and_keep_their_keys() -> None:
-    first, second = Certificate(), Certificate()
-
-    assert first.fingerprint != second.fingerprint
-    assert len(first.der) < 1000
-    assert "PRIVATE" not in repr(first)
-    for function in (pickle.dumps, copy.copy, copy.deepcopy):
-        with pytest.raises(TypeError, match="cannot be copied or pickled"):
-            function(first)
-
-
-def test_link_errors_have_the_grammar_of_errors() -> None:
-    error = LinkError("x failed: y", "Do z.", peer="federate 1")
-
-    assert str(error) == "x failed: y. Do z."
-    assert pickle.loads(pickle.dumps(error)).peer == "federate 1"

@@ -9,12 +9,15 @@ import pickle
 import subprocess
 import sys
 import traceback
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from reactorl._federation.link_errors import SecretError
 from reactorl._federation.secret import SECRET_BYTES, RunSecret
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 KEY = bytes(range(100, 132))
 SPELLINGS = (KEY.hex(), repr(KEY), repr(KEY)[2:-1], str(list(KEY))[1:-1])
@@ -38,15 +41,18 @@ def test_mac_depends_on_secret_label_and_where_parts_end() -> None:
     secret, other = RunSecret(KEY), RunSecret(bytes(32))
 
     assert secret.mac(b"a", b"b") == RunSecret(KEY).mac(b"a", b"b")
-    assert len(
-        {
-            secret.mac(b"a", b"bc"),
-            secret.mac(b"ab", b"c"),
-            secret.mac(b"a", b"b", b"c"),
-            secret.mac(b"abc"),
-            other.mac(b"a", b"bc"),
-        }
-    ) == 5
+    assert (
+        len(
+            {
+                secret.mac(b"a", b"bc"),
+                secret.mac(b"ab", b"c"),
+                secret.mac(b"a", b"b", b"c"),
+                secret.mac(b"abc"),
+                other.mac(b"a", b"bc"),
+            }
+        )
+        == 5
+    )
     assert secret.verify(secret.mac(b"a", b"b"), b"a", b"b")
     assert not secret.verify(secret.mac(b"a", b"b"), b"a", b"c")
     assert not secret.verify(b"", b"a", b"b")
@@ -209,15 +215,16 @@ def test_tracebacks_with_local_variables_do_not_show_it(tmp_path: Path) -> None:
     ]
 
     for call in calls:
-        with pytest.raises(Exception, match=".") as caught:
+        with pytest.raises(Exception, match=r".") as caught:
             call()
         shown = traceback.TracebackException.from_exception(
             caught.value, capture_locals=True
         )
         # Locals of this test are not those of the package.
         text = "".join(
-            line for frame in shown.stack if "secret.py" in frame.filename
-            and "test_secret" not in frame.filename
+            line
+            for frame in shown.stack
+            if "secret.py" in frame.filename and "test_secret" not in frame.filename
             for line in (frame.locals or {}).values()
         )
         assert all(each not in text for each in SPELLINGS)

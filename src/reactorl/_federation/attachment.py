@@ -30,6 +30,9 @@ _WIRE_ERRORS: Final = (
 )
 
 
+_PIECES: Final = 512  # of one call; long lists would be copied after each call
+
+
 class Received(NamedTuple):
     """A value that has arrived; see ``frames.Value``."""
 
@@ -98,16 +101,16 @@ class Attachment:
         if not self.unsent:
             try:
                 size = self._wire.send_now(pieces)
-            except OSError:
-                self._wire.stop()  # the receiving thread finds out why
-                self._over.set()
+            except OSError as error:
+                self._unsendable(error)
                 return
             total = size_of(pieces)
             if size == total:
                 return
             pieces = after(pieces, size)  # type: ignore[assignment]
         self.unsent += size_of(pieces)
-        self._queue.append(pieces)
+        for start in range(0, len(pieces), _PIECES):
+            self._queue.append(pieces[start : start + _PIECES])
         if self._sender is None:
             self._sender = threading.Thread(
                 target=self._send, name=f"link to {self._link.peer}", daemon=True
@@ -115,12 +118,9 @@ class Attachment:
             self._sender.start()
         self._state.notify_all()
 
-    def finish(self) -> None:
-        """Send what is left, then nothing more. The link's lock is held."""
+    def expect_end(self) -> None:
+        """Take the end of the stream as that of a peer that got the farewell."""
         self._finishing = True
-        if not self.unsent:
-            self._wire.end()
-        self._state.notify_all()
 
     def stop(self, error: LinkError | None = None) -> None:
         """End both directions at once."""
@@ -146,8 +146,8 @@ class Attachment:
             while pieces:
                 try:
                     size = self._wire.send(pieces)
-                except OSError:
-                    self._wire.stop()
+                except OSError as error:
+                    self._unsendable(error)
                     return
                 pieces = after(pieces, size)  # type: ignore[assignment]
                 with self._state:
@@ -157,8 +157,6 @@ class Attachment:
                     self._state.notify_all()
             with self._state:
                 self._queue.popleft()
-                if self._finishing and not self._queue:
-                    self._wire.end()
 
     def _receive(self) -> None:
         error: LinkError | None
@@ -181,6 +179,7 @@ class Attachment:
             error.__cause__ = failure
         else:
             error = None
+            self._drain()
         self.stop(error)
         if self._sender is not None:
             self._sender.join()
@@ -188,32 +187,46 @@ class Attachment:
             self._wire.close()
         self._link.detached(self, self._error if error is not None else None)
 
+    def _unsendable(self, error: OSError) -> None:
+        # If the peer has ended, its last frames may still be there to be received.
+        is_end = isinstance(error, BrokenPipeError | ConnectionResetError)
+        why = error.strerror or str(error)
+        is_wire = error.errno in _WIRE_ERRORS
+        self.stop(None if is_end else self._lost(why, wire=is_wire))
+
     def _lost(self, why: str, *, wire: bool = False) -> PeerLostError:
         peer = self._link.peer
         msg = f"the connection to {peer} was lost: {why}"
         return PeerLostError(msg, peer=peer, wire=wire)
 
+    def _drain(self) -> None:
+        """Send the own farewell, if there is one: the peer waits for it."""
+        with self._state:
+            while self._finishing and self.unsent and not self._over.is_set():
+                self._state.wait()
+
     def _receive_frames(self) -> None:
-        """Receive up to the end of a stream, if either side has announced that."""
+        """Receive up to a farewell, or to the end of the stream after the own one."""
         link = self._link
         source = WireSource(self._wire)
         reader = FrameReader(source, self._limits, link.peer)
         batch: list[Received | Frame] = []
-        farewell = False
         while True:
             try:
                 frame = reader.read()
             except EndOfStreamError as end:
-                if end.clean and (farewell or self._finishing):
+                if end.clean and self._finishing:
                     return
                 raise
             farewell = isinstance(frame, Bye)
             item = link.accept(frame)
             if item is not None:
                 batch.append(item)
-            if batch and not _is_complete(source.buffered):
+            if batch and (farewell or not _is_complete(source.buffered)):
                 link.deliver(batch)
                 batch = []
+            if farewell:
+                return
 
 
 def _is_complete(data: memoryview) -> bool:

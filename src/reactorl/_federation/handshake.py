@@ -15,8 +15,8 @@ labels differ, so that no message can be reflected, and both nonces are covered,
 none can be replayed. Before its peer has proved that it knows the secret, a federate
 says nothing but its hello; each hello is public. A host in between that relays both
 hellos cannot use the connection: TLS accepts only the two certificates that the proofs
-cover, and their private keys never leave their processes. Without encryption, whoever
-can change packets can change frames, which is why that is for loopback and trusted
+cover, and their private keys never leave their processes. Without encryption, a host
+that can change packets can change frames, so that is for loopback and trusted
 networks.
 
 Refusals name one reason on both sides. Reasons other than version and secret are sent

@@ -76,6 +76,7 @@ class Link:
         self._keep = keep
         self._lock = threading.RLock()
         self._state = threading.Condition(self._lock)
+        self._attaching = threading.Lock()
         self._sent = 0
         self._received = 0
         self._kept: deque[tuple[int, list[bytes | memoryview]]] = deque()
@@ -176,6 +177,10 @@ class Link:
             HandshakeError: A newer life of the peer was seen already.
             LinkError: The peer lacks values that are not kept any more.
         """
+        with self._attaching:
+            self._attach(connection)
+
+    def _attach(self, connection: Connection) -> None:
         with self._lock:
             if connection.life < self._life:
                 connection.wire.close()
@@ -228,9 +233,9 @@ class Link:
             attached = self._attached
             if attached is None:
                 return
+            attached.expect_end()  # the peer may end before flush returns
             self.put(Bye(status))
             self.flush()
-            attached.finish()
         attached.join(timeout)
         attached.stop()
         attached.join()

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 IDLE_SECONDS: Final = 2
 INTERVAL_SECONDS: Final = 1
 PROBES: Final = 7
-"""A wire that is dead for 6 s and comes back is no failure; 9 s always are one."""
+"""A wire may be dead for 6 s; after 9 s it is always given up."""
 
 
 class Watch:

@@ -58,9 +58,6 @@ class Wire(Protocol):
     def receive_all(self, memory: Sequence[memoryview]) -> int:
         """Wait until memory is full or the stream ends; return how many bytes came."""
 
-    def end(self) -> None:
-        """Send nothing more."""
-
     def stop(self) -> None:
         """End both directions and all waiting calls, at once; from any thread."""
 
@@ -106,11 +103,6 @@ class PlainWire:
             total += size
             left = after(left, size)  # a signal can end a call early
         return total
-
-    def end(self) -> None:
-        """See ``Wire``."""
-        with suppress(OSError):
-            self._socket.shutdown(socket.SHUT_WR)
 
     def stop(self) -> None:
         """See ``Wire``."""
@@ -177,11 +169,6 @@ class TLSWire:
                 total += size
                 left = left[size:]
         return total
-
-    def end(self) -> None:
-        """See ``Wire``. Frames say when a stream is complete, so TLS need not."""
-        with suppress(OSError):
-            socket.socket.shutdown(self._socket, socket.SHUT_WR)
 
     def stop(self) -> None:
         """See ``Wire``."""
