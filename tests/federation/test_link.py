@@ -17,6 +17,7 @@ from reactorl._federation.frames import (
     Ack,
     Bye,
     Demand,
+    Failed,
     Promise,
     Settled,
     Value,
@@ -230,6 +231,22 @@ def test_end_without_a_farewell_is_an_error_that_names_the_peer(kind: str) -> No
         first.send(Demand(Tag(1)))
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_last_words_arrive_although_the_peer_is_sending(kind: str) -> None:
+    block = np.zeros(1 << 21, np.uint8)
+    with linked(kind) as (first, second):
+        for _ in range(20):
+            value(second, block)
+        failed = Failed(Tag(7), 3, {"error": "x"}, Payload(b""))
+        first.send(failed)
+        first.link.close(1, timeout=HANG)
+
+        assert second.get() == failed
+        assert second.get() == Bye(1)
+        assert second.end() is None
+        assert first.end() is None
+
+
 def test_end_within_a_frame_is_an_error() -> None:
     one, other = connections()
     first = End("second")
@@ -248,6 +265,15 @@ def test_loss_that_a_watch_has_noticed_ends_the_connection() -> None:
         first.link.lose(error)
 
         assert first.end() is error
+
+
+def test_loss_of_an_older_life_does_not_end_the_connection() -> None:
+    with linked() as (first, second):
+        first.link.lose(PeerLostError("the wire is dead"), life=0)
+        value(first, "x")
+
+        assert second.get().value == "x"
+        assert first.link.is_connected
 
 
 @pytest.mark.parametrize(

@@ -193,6 +193,8 @@ def test_addresses_are_parsed_and_written() -> None:
             Address.parse(text)
     assert Address.parse("unix:/x").is_local
     assert Address.parse("127.0.0.1:1").is_local
+    assert Address.parse("[::1]:1").is_local
+    assert not Address.parse("127.example:1").is_local
     assert not Address.parse("10.0.0.1:1").is_local
 
 
@@ -282,6 +284,30 @@ def test_listener_binds_to_the_address_it_is_given() -> None:
             socket.create_connection(("127.0.0.2", made.address.port), 5)
     finally:
         made.close()
+
+
+def test_connection_that_its_link_refuses_is_reported() -> None:
+    end = End("federate 1")
+    secret = RunSecret(bytes(32))
+    refused: queue.SimpleQueue[LinkError] = queue.SimpleQueue()
+    made = Listener(
+        Address.parse("127.0.0.1:0"),
+        identity(0, secret),
+        lambda rank: Admission(),  # a race: the link knows more by now
+        end.link.attach,
+        refused.put,
+    )
+    newer = connect(made.address, identity(1, secret, life=2), 0, Admission())
+    assert end.link.put_value(0, Tag(1), encode(1)) == 1
+    end.link.flush()
+    assert newer.socket.recv(1)  # it is attached
+    older = connect(made.address, identity(1, secret, life=1), 0, Admission())
+
+    assert "life 1 is over" in str(refused.get(timeout=HANG))
+    made.close()
+    end.link.close(timeout=0)
+    for each in (newer, older):
+        each.socket.close()
 
 
 def test_watch_reports_the_end_of_its_peer_once() -> None:

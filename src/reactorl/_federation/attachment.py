@@ -214,8 +214,8 @@ class Attachment:
         while True:
             try:
                 frame = reader.read()
-            except EndOfStreamError as end:
-                if end.clean and self._finishing:
+            except EndOfStreamError:
+                if self._finishing:  # nothing more is wanted of the peer
                     return
                 raise
             farewell = isinstance(frame, Bye)

@@ -17,6 +17,7 @@ import functools
 import io
 import pickle
 import sys
+from ctypes import addressof, c_char
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from reactorl._federation.link_errors import CodecError
@@ -32,8 +33,9 @@ ALIGNMENT: Final = 64
 
 _PROTOCOL: Final = 5
 _SCALARS: Final = frozenset({type(None), bool, int, float, str, bytes})
+_RAW_KINDS: Final = "VmM"
 _KINDS: Final = "biufcSUVmM"  # of dtypes whose arrays are memory without references
-_MAPPED_BYTES: Final = 1 << 20  # from here on memory is mapped and not filled
+_FILLED_BYTES: Final = 1 << 14  # for fewer bytes, zeros cost less than NumPy's array
 
 
 class Payload(NamedTuple):
@@ -98,30 +100,17 @@ def allocate(size: int) -> memoryview:
 
     Large memory is not touched: until it is filled, it exists as address space only.
     """
-    if size == 0:
-        return memoryview(bytearray())
-    numpy = sys.modules.get("numpy")
-    if numpy is not None:
-        room: memoryview = numpy.empty(size + ALIGNMENT, numpy.uint8).data
-    elif size < _MAPPED_BYTES:
+    if size < _FILLED_BYTES:
         room = memoryview(bytearray(size + ALIGNMENT))
+    elif (numpy := sys.modules.get("numpy")) is not None:
+        # Reuses memory that was freed, whose pages exist.
+        room = numpy.empty(size + ALIGNMENT, numpy.uint8).data
     else:
         import mmap
 
         return memoryview(mmap.mmap(-1, size))  # begins at a page
-    start = -_address(room) % ALIGNMENT
+    start = -addressof(c_char.from_buffer(room)) % ALIGNMENT
     return room[start : start + size]
-
-
-def _address(memory: memoryview) -> int:
-    numpy = sys.modules.get("numpy")
-    if numpy is not None:
-        array = numpy.frombuffer(memory, numpy.uint8)
-        found: int = array.__array_interface__["data"][0]
-        return found
-    import ctypes
-
-    return ctypes.addressof(ctypes.c_char.from_buffer(memory))
 
 
 def _dumps(value: object, keep: Callable[[pickle.PickleBuffer], object]) -> bytes:
@@ -184,18 +173,19 @@ def _reduce_array(array: np.ndarray[Any, Any]) -> Any:  # noqa: ANN401
         return *parts, None, None, _set_state
     if not dtype.itemsize:
         return _empty, (array.shape, dtype)
-    raw = f"V{dtype.itemsize}"
-    if dtype.isbuiltin == 2 or (dtype.kind in "mMV" and dtype != raw):
+    if dtype.isbuiltin == 2 or dtype.kind in _RAW_KINDS:
         # Dates, records and types of other packages have no buffer protocol, or not
         # always. Raw memory has.
-        return _viewed, (array.view(raw), dtype)
+        raw = f"V{dtype.itemsize}"
+        if dtype != raw:
+            return _viewed, (array.view(raw), dtype)
     flags = array.flags
     if not flags.forc:
         array = array.copy()
         array.flags.writeable = False  # ours alone: need not be copied again
         flags = array.flags
     order = "C" if flags.c_contiguous else "F"
-    memory = pickle.PickleBuffer(array.data)
+    memory = pickle.PickleBuffer(array)  # type: ignore[arg-type]  # NumPy's stubs
     return type(array), (array.shape, dtype.str, memory, 0, None, order)
 
 

@@ -14,11 +14,12 @@ import stat
 import threading
 from contextlib import suppress
 from dataclasses import dataclass
+from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from reactorl._federation.handshake import Purpose, initiate, respond
-from reactorl._federation.link_errors import HandshakeError, LinkError, PeerLostError
+from reactorl._federation.link_errors import LinkError, PeerLostError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,7 +63,11 @@ class Address:
     @property
     def is_local(self) -> bool:
         """Whether only processes of this machine can connect; no encryption needed."""
-        return bool(self.path) or self.host in ("localhost", "127.0.0.1", "::1")
+        if self.path or self.host == "localhost":
+            return True
+        with suppress(ValueError):
+            return ip_address(self.host).is_loopback
+        return False
 
     def __str__(self) -> str:
         if self.path:
@@ -82,7 +87,8 @@ class Listener:
         identity: Who this process is.
         admit: What is expected of a rank; None refuses it.
         accepted: Called with each connection that has passed, by another thread.
-        refused: Called with the error of each that has not.
+        refused: Called with the error of each that has not, or that ``accepted`` has
+            raised a ``LinkError`` for.
 
     Raises:
         LinkError: The address is in use, is not one of this machine, or is not private.
@@ -94,7 +100,7 @@ class Listener:
         identity: Identity,
         admit: Callable[[int], Admission | None],
         accepted: Callable[[Connection], object],
-        refused: Callable[[HandshakeError], object],
+        refused: Callable[[LinkError], object],
     ) -> None:
         self._identity = identity
         self._admit = admit
@@ -145,10 +151,9 @@ class Listener:
     def _respond(self, sock: socket.socket) -> None:
         try:
             connection = respond(sock, self._identity, self._admit)
-        except HandshakeError as error:
-            self._refused(error)
-        else:
             self._accepted(connection)
+        except LinkError as error:
+            self._refused(error)
         finally:
             self._free.release()
 

@@ -215,10 +215,15 @@ class Link:
                 attached.send(again)
             attached.start()
 
-    def lose(self, error: PeerLostError) -> None:
-        """End the connection because something else knows that the peer is gone."""
+    def lose(self, error: PeerLostError, *, life: int | None = None) -> None:
+        """End the connection because something else knows that the peer is gone.
+
+        Args:
+            error: What ``ended`` will get.
+            life: Which life of the peer; a connection of another one stays.
+        """
         with self._lock:
-            attached = self._attached
+            attached = self._attached if life in (None, self._life) else None
         if attached is not None:
             attached.stop(error)
 

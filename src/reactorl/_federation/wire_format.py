@@ -48,6 +48,7 @@ KINDS: Final = {
 }
 """Numbers on the wire. They never change; new frames get new numbers."""
 
+_VALUE_KIND: Final = KINDS[frames.Value]
 _TAG: Final = Struct("<qQ")
 _VALUE: Final = Struct("<QIIqQQ")  # number, target, late, tag, size of the pickle
 _SAVED: Final = Struct("<qQQ")
@@ -176,7 +177,7 @@ class FrameReader:
             self._fail(f"a frame must begin with {MAGIC!r}, got {magic!r}")
         if version != VERSION:
             self._fail(f"the version of frames must be {VERSION}, got {version}")
-        if kind == 1:
+        if kind == _VALUE_KIND:
             return self._value(count, length)
         if kind in _WITH_PAYLOAD:
             return _WITH_PAYLOAD[kind](self, count, length)
@@ -196,7 +197,10 @@ class FrameReader:
         if late > 1 or not number:
             self._fail(f"a value has number {number} and flags {late}")
         tag = self._tag(time, microstep)
-        _, payload = self._payload(count, length - _VALUE.size, 0, size)
+        if not count and size == length - _VALUE.size <= _TAKEN_BYTES:
+            payload = Payload(bytes(self._source.take(size)))  # most values are small
+        else:
+            _, payload = self._payload(count, length - _VALUE.size, 0, size)
         return Value(number, target, tag, late == 1, payload)
 
     def _saved(self, count: int, length: int) -> frames.Saved:
@@ -249,8 +253,9 @@ class FrameReader:
         return Tag(time, microstep)
 
     def _check_sizes(self, count: int, length: int, least: int) -> None:
-        self._check("a value", length, self._limits.value)
-        self._check("the number of buffers", count, self._limits.buffers)
+        if length > self._limits.value or count > self._limits.buffers:
+            self._check("a value", length, self._limits.value)
+            self._check("the number of buffers", count, self._limits.buffers)
         if length < least + 8 * count:
             self._fail(f"a value must have {least + 8 * count} bytes, got {length}")
 
