@@ -97,12 +97,18 @@ FRAMES = st.one_of(
     st.builds(frames.Ack, U64),
     st.builds(frames.Hello, U32, U64, FACTS),
     st.builds(frames.Start, st.integers(NEVER, FOREVER), FACTS),
+    st.lists(st.tuples(U64, U64)).flatmap(
+        lambda counts: st.builds(
+            frames.Status,
+            *[TAGS] * 4,
+            st.booleans(),
+            U64,
+            st.just(tuple(sent for sent, _ in counts)),
+            st.just(tuple(received for _, received in counts)),
+        )
+    ),
     st.builds(
-        frames.Status,
-        TAGS,
-        TAGS,
-        TAGS,
-        st.lists(st.builds(frames.Count, U32, U64, U64)).map(tuple),
+        frames.Control, st.integers(0, 65535), st.booleans(), TAGS, U32, TAGS, U64
     ),
     st.builds(frames.Floor, TAGS, TAGS),
     st.builds(frames.Horizon, TAGS),
@@ -154,14 +160,13 @@ def test_bytes_of_frames_are_those_of_version_1() -> None:
         ),
         frames.Ack(5): "01050000000008000000000000000500000000000000",
         frames.Bye(-1): "0119000000000400000000000000ffffffff",
-        frames.Status(tag, tag, tag, (frames.Count(1, 2, 3),)): (
-            "0112"
-            "01000000"
-            "4400000000000000"
-            f"{t}{t}{t}"
-            "01000000"
-            "0200000000000000"
-            "0300000000000000"
+        frames.Status(tag, tag, tag, tag, True, 5, (2,), (3,)): (  # noqa: FBT003
+            f"0112010000006000000000000000{t}{t}{t}{t}"
+            "0100000000000000050000000000000002000000000000000300000000000000"
+        ),
+        frames.Control(7, True, tag, 9, Tag(-1), 2**64 - 1): (  # noqa: FBT003
+            "0106000000003000000000000000"
+            f"0700010009000000{t}ffffffffffffffff0000000000000000ffffffffffffffff"
         ),
     }
 
@@ -241,7 +246,7 @@ def absurd() -> dict[str, bytes]:
         "length of a hello, at the limit": HEADER.pack(MAGIC, 1, 16, 0, (1 << 24) + 1),
         "number of buffers": HEADER.pack(MAGIC, 1, value, 2**32 - 1, 2**32),
         "number of slots": HEADER.pack(MAGIC, 1, 2, 2**32 - 1, 16) + bytes(64),
-        "number of counts": HEADER.pack(MAGIC, 1, 18, 2**32 - 1, 48) + bytes(64),
+        "number of counts": HEADER.pack(MAGIC, 1, 18, 2**32 - 1, 80) + bytes(80),
         "size of a pickle": packed(VALUE)[:48] + huge.to_bytes(8, "little") + b"data",
         "size of a buffer": packed(
             VALUE._replace(payload=Payload(b"d", (memoryview(b"x"),)))

@@ -84,22 +84,37 @@ class Start(NamedTuple):
     """Addresses of all federates."""
 
 
-class Count(NamedTuple):
-    """Values on one pair of links."""
-
-    peer: int
-    sent: int
-    received: int
-
-
 class Status(NamedTuple):
-    """Why the sender cannot begin a tag."""
+    """What a federate reports when it can do nothing until something arrives."""
 
     next_event: Tag
+    """Its own next event; ``AFTER_ALL`` if there is none."""
+    bound: Tag
+    """The earliest tag at which it may act by itself."""
     done: Tag
-    current: Tag
-    """The tag it is in; ``BEFORE_ALL`` between tags."""
-    counts: tuple[Count, ...]
+    """The last tag that it ran."""
+    horizon: Tag
+    """It begins no later tag."""
+    inside: bool
+    """Whether it waits within the tag ``next_event``."""
+    taken: int
+    """How many messages it has taken in."""
+    sent: tuple[int, ...]
+    """How many values it sent, per federate."""
+    received: tuple[int, ...]
+    """How many it has taken in, per federate; as many as in ``sent``."""
+
+
+class Control(NamedTuple):
+    """A message of the coordination that has no frame of its own. Not numbered."""
+
+    kind: int
+    """Its kind, a matter of the coordination; below 65536."""
+    final: bool
+    tag: Tag
+    target: int
+    at: Tag
+    key: int
 
 
 class Floor(NamedTuple):
@@ -162,6 +177,7 @@ Frame: TypeAlias = (
     | Hello
     | Start
     | Status
+    | Control
     | Floor
     | Horizon
     | Save

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, NoReturn, Protocol
 
 from reactorl._federation import frames
 from reactorl._federation.codec import Payload, allocate
-from reactorl._federation.frames import Count, Value
+from reactorl._federation.frames import Value
 from reactorl._federation.link_errors import FrameError
 from reactorl.tag import MAX_MICROSTEP, Tag
 
@@ -35,6 +35,7 @@ KINDS: Final = {
     frames.Promise: 3,
     frames.Demand: 4,
     frames.Ack: 5,
+    frames.Control: 6,
     frames.Hello: 16,
     frames.Start: 17,
     frames.Status: 18,
@@ -53,7 +54,9 @@ _TAG: Final = Struct("<qQ")
 _VALUE: Final = Struct("<QIIqQQ")  # number, target, late, tag, size of the pickle
 _SAVED: Final = Struct("<qQQ")
 _FAILED: Final = Struct("<qQIIQ")  # tag, rank, size of the facts, of the pickle
-_COUNT: Final = Struct("<IQQ")
+_REPORT: Final = Struct("<qQqQqQqQQQ")  # four tags, whether inside, what was taken
+_COUNTS: Final = Struct("<QQ")
+_CONTROL: Final = Struct("<HHIqQqQQ")  # kind, whether final, index, two tags, key
 _TIME: Final = Struct("<q")
 _NUMBER: Final = Struct("<Q")
 _MEMBER: Final = Struct("<IQ")
@@ -105,10 +108,14 @@ def pack(frame: Frame) -> list[bytes | memoryview]:
         case frames.Settled(tag, slots):
             body = _TAG.pack(*tag) + pack_struct(f"<{len(slots)}I", *slots)
             return [HEADER.pack(MAGIC, VERSION, kind, len(slots), len(body)) + body]
-        case frames.Status(next_event, done, current, counts):
-            body = b"".join(starmap(_TAG.pack, (next_event, done, current)))
-            body += b"".join(starmap(_COUNT.pack, counts))
+        case frames.Status(next_event, bound, done, horizon, inside, taken, sent, got):
+            tags = (*next_event, *bound, *done, *horizon)
+            counts = list(zip(sent, got, strict=True))
+            body = _REPORT.pack(*tags, inside, taken)
+            body += b"".join(starmap(_COUNTS.pack, counts))
             return [HEADER.pack(MAGIC, VERSION, kind, len(counts), len(body)) + body]
+        case frames.Control(what, final, tag, index, at, key):
+            body = _CONTROL.pack(what, final, index, *tag, *at, key)
         case frames.Hello(federate, life, facts):
             body = _MEMBER.pack(federate, life) + _json(facts)
         case frames.Start(time, facts):
@@ -315,11 +322,28 @@ def _settled(body: bytes, count: int) -> Frame | None:
 
 
 def _status(body: bytes, count: int) -> Frame | None:
-    tags = _tags(body[: 3 * _TAG.size], 3)
-    if tags is None or len(body) != 3 * _TAG.size + _COUNT.size * count:
+    if len(body) != _REPORT.size + _COUNTS.size * count:
         return None
-    counts = starmap(Count, _COUNT.iter_unpack(body[3 * _TAG.size :]))
-    return frames.Status(tags[0], tags[1], tags[2], tuple(counts))
+    tags = _tags(body[: 4 * _TAG.size], 4)
+    inside, taken = _REPORT.unpack_from(body)[8:]
+    if tags is None or inside > 1:
+        return None
+    counts = list(_COUNTS.iter_unpack(body[_REPORT.size :]))
+    sent = tuple(sent for sent, _ in counts)
+    received = tuple(received for _, received in counts)
+    return frames.Status(
+        tags[0], tags[1], tags[2], tags[3], inside == 1, taken, sent, received
+    )
+
+
+def _control(body: bytes, count: int) -> Frame | None:
+    if count or len(body) != _CONTROL.size:
+        return None
+    kind, final, index, *_, key = _CONTROL.unpack(body)
+    tags = _tags(body[8:40], 2)
+    if tags is None or final > 1:
+        return None
+    return frames.Control(kind, final == 1, tags[0], index, tags[1], key)
 
 
 def _facts(text: bytes) -> Facts | None:
@@ -339,6 +363,7 @@ _DECODERS: Final[dict[int, Callable[[bytes, int], Frame | None]]] = {
     KINDS[frames.Promise]: _only_tags(frames.Promise, 3),
     KINDS[frames.Demand]: _only_tags(frames.Demand, 1),
     KINDS[frames.Ack]: _only(frames.Ack, _NUMBER),
+    KINDS[frames.Control]: _control,
     KINDS[frames.Hello]: _with_facts(frames.Hello, _MEMBER),
     KINDS[frames.Start]: _with_facts(frames.Start, _TIME),
     KINDS[frames.Status]: _status,
