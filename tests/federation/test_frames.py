@@ -286,6 +286,22 @@ def test_limits_are_exact() -> None:
     assert read(packed(frames.Demand(Tag(1))), Limits(control=16))
 
 
+@pytest.mark.parametrize("more", [1, 8, 1000])
+def test_frames_that_are_longer_than_their_parts_are_refused(more: int) -> None:
+    payload = Payload(b"d", (memoryview(b"x"),))
+    for frame in (
+        VALUE,
+        VALUE._replace(payload=payload),
+        frames.Saved(Tag(1), payload),
+        frames.Failed(Tag(1), 1, {}, payload),
+    ):
+        data = packed(frame)
+        length = len(data) - HEADER.size + more
+        longer = data[:8] + length.to_bytes(8, "little") + data[16:] + bytes(more)
+        with pytest.raises(FrameError, match="the parts of a payload must have"):
+            read(longer)
+
+
 def test_errors_say_who_sent_what() -> None:
     data = packed(frames.Ack(5))
     cases = {
