@@ -3,7 +3,7 @@
 
 A mutant is a small change of the code that makes it wrong. A mutant that survives its
 tests shows that a test is missing. The package ``mutants`` lists them. Run by hand,
-because all of them take about an hour:
+because all of them take about half an hour:
 
     python tools/mutate.py [--only NAME] [--python PY]
 

@@ -90,6 +90,21 @@ def test_numbers_that_all_have_are_columns_without_asking_gymnasium() -> None:
     )
 
 
+@pytest.mark.parametrize("names", [("lives", "_lives"), ("_lives", "lives")])
+@pytest.mark.parametrize("mask", [[7, 0, 1], [True, False, True]])
+def test_names_that_begin_with_an_underscore_are_left_to_gymnasium(
+    names: tuple[str, str], mask: list[int]
+) -> None:
+    check(
+        {
+            index: (
+                {name: mask[index] if name == "_lives" else index for name in names},
+            )
+            for index in range(COUNT)
+        }
+    )
+
+
 def test_masks_belong_to_the_caller() -> None:
     replies = {k: ({"lives": k},) for k in range(COUNT)}
     add = VectorEnv[Any, Any, Any]()._add_info
