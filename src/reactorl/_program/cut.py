@@ -137,6 +137,27 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """The part of a Program that one federate runs."""
+
+    cut: Cut
+    federate: int
+
+    def runs(self, reactor: int) -> bool:
+        """Return whether the federate runs a reactor, or a copy of it."""
+        return self.cut.runs(reactor, self.federate)
+
+    def traces(self, reactor: int) -> bool:
+        """Return whether what a reactor does appears in this federate's trace."""
+        return self.cut.where[reactor] == self.federate
+
+    @property
+    def may_stop(self) -> bool:
+        """Whether one of its reactions may end the program."""
+        return self.cut.stops[self.federate]
+
+
+@dataclass(frozen=True, slots=True)
 class CutAnalysis:
     """A cut with all errors; there is no cut if there is an error."""
 

@@ -12,6 +12,7 @@ from reactorl import _core
 from reactorl._runtime.access import refusals
 from reactorl._runtime.checking import Checker
 from reactorl._runtime.context import RunContext
+from reactorl._runtime.federated import make_gate_plan
 from reactorl._runtime.instances import (
     explain_missing,
     instantiate,
@@ -48,8 +49,13 @@ if TYPE_CHECKING:
 
     from reactorl._decl.reactor import Reactor
     from reactorl._program.program import Program, ReactionNode, WatchdogNode
+    from reactorl._runtime.federated import Federated
     from reactorl._runtime.options import Options
     from reactorl.trace import Timing
+
+
+class ElsewhereError(Exception):
+    """The run ended because another federate failed, which has the error."""
 
 
 class Live:
@@ -63,11 +69,14 @@ class Live:
         record: Recording | None = None,
         replay: Recording | None = None,
         at_start: Callable[[Watch], object] | None = None,
+        federated: Federated | None = None,
     ) -> None:
         self.program = program
         self.options = options
+        self._federated = federated
+        self._part = None if federated is None else federated.part
         with gc_paused():
-            self.planned = make_plan(program, options.workers)
+            self.planned = make_plan(program, options.workers, self._part)
         self._record = record
         self._at_start = at_start
         self._watch: Watch | None = None
@@ -88,11 +97,17 @@ class Live:
             stay_home=options.stay_home,
             timing=options.timing,
         )
+        if federated is not None:
+            part, port = federated.part, federated.port
+            gate = make_gate_plan(part.cut, self.planned, part.federate)
+            self.session.federate(gate, port.say, port.wait)
         tape = self._tape(record, replay)
         self._watchdogs = Watchdogs(
             program, self.session, record, replay, self._watchdog_failed
         )
-        self._context = RunContext(program, self.session, tape, options.seed)
+        self._context = RunContext(
+            program, self.session, tape, options.seed, federated
+        )
         self._refuse = refusals(program)
         plain = isinstance(tape, PlainTape)
         self.session.set_hooks(
@@ -114,7 +129,7 @@ class Live:
                 self.program, self.planned, self.session, self._context, self._watchdogs
             )
         # Kept even if a setup() fails half way, so that all get their teardown().
-        instantiate(self.program, views, self._instances)
+        instantiate(self.program, views, self._instances, self._part)
         self._context.instances = self._instances
         checker = (
             Checker(self.program, self.planned, self.session)
@@ -123,7 +138,10 @@ class Live:
         )
         with gc_paused():
             for node in self.program.reactions:
-                self._add_body(node, checker)
+                if self._runs(node.reactor):
+                    self._add_body(node, checker)
+                else:
+                    self.session.add_body(None, None, None, node.reactor, node.index)
         self._watchdogs.begin(self._instances)
         if self._at_start is not None:
             self._watch = Watch(self.program, self.options, self.session)
@@ -132,7 +150,13 @@ class Live:
         return self.after(self.session.start())
 
     def after(self, status: str) -> str:
-        """Raise what ended the run, if something did; else return ``status``."""
+        """Raise what ended the run, if something did; else return ``status``.
+
+        In a federation, a run also fails because another federate did.
+        """
+        if self._federated is not None and (broken := self.session.broken()):
+            msg = f"a message of another federate cannot be: {broken}"
+            raise ReactorlError(msg, None, "This is a defect; please report it.")
         if self._failure is not None:
             name, error = self._failure
             raise ReactionError(
@@ -195,7 +219,7 @@ class Live:
         if self._record is not None:
             self._record.end = self.now()
         for node, instance in zip(self.program.reactors, self._instances, strict=True):
-            hidden = _hidden(instance)
+            hidden = self._runs(node.id) and _hidden(instance)
             if hidden:
                 raise self._hiding(node.path, instance, hidden)
 
@@ -228,6 +252,8 @@ class Live:
             self._watchdogs.end()
         finally:
             for instance in reversed(self._instances):
+                if not self._runs(instance._node.id):
+                    continue
                 try:
                     type(instance).teardown(instance)
                 except BaseException as error:
@@ -246,6 +272,20 @@ class Live:
             raise first
 
     # -- parts ----------------------------------------------------------------------
+
+    def _runs(self, reactor: int) -> bool:
+        """Return whether a reactor runs here: in a federation, not all do."""
+        return self._part is None or self._part.runs(reactor)
+
+    def _delivers(self, trigger: int) -> bool:
+        """Return whether the events of a physical trigger are delivered here."""
+        if self._part is None:
+            return True
+        if trigger >= self.planned.first_stage:
+            arrives = self._part.cut.stage_at[trigger - self.planned.first_stage]
+            return self._part.federate in arrives
+        action = self.program.actions[trigger - self.planned.first_action]
+        return self._part.runs(action.reactor)
 
     def _tape(self, record: Recording | None, replay: Recording | None) -> Tape:
         program = self.program
@@ -279,7 +319,8 @@ class Live:
                     None,
                     "Replay it into the program it was recorded from.",
                 )
-            self.session.preload(known[name], tag.time, tag.microstep, value)
+            if self._delivers(known[name]):
+                self.session.preload(known[name], tag.time, tag.microstep, value)
         if replay.end is not None:
             self.session.stop_at(replay.end.time, replay.end.microstep)
 
@@ -313,6 +354,8 @@ class Live:
 
     def _raise_failure(self) -> NoReturn:
         reaction, error = self.session.failure()
+        if error is None and self._federated is not None:
+            raise ElsewhereError
         if error is None:
             msg = "the core ended the run without a reason; please report this"
             raise RuntimeError(msg)

@@ -1,0 +1,422 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A wire that is simulated: all federates in one process, with seeded latencies.
+
+Messages of one link keep their order, those of different links do not. In a serial
+simulation the next message is delivered only when nobody can do anything: with one
+worker each, the whole run is a function of the seed. Otherwise messages are delivered
+while federates run.
+"""
+
+from __future__ import annotations
+
+import heapq
+import pickle
+import threading
+from dataclasses import dataclass, field
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from reactorl._federation.coordinator import Coordinator
+from reactorl._federation.federate import Federate
+from reactorl._federation.merge import merged_trace
+from reactorl._federation.messages import Kind, Message, Report
+from reactorl._program.cut import analyze_cut
+from reactorl._program.placement import Federation
+from reactorl._runtime.options import make_options
+from reactorl._runtime.recording import Recording
+from reactorl.tag import Tag
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from reactorl import Program
+    from reactorl._program.cut import Cut
+    from reactorl.testing.generated import GeneratedProgram
+    from reactorl.trace import Trace
+
+COORDINATOR = -1
+PATIENCE = 60.0  # seconds; ends hangs, and decides nothing else
+LATENCIES = (0, 0, 1, 5, 50)
+
+
+class DeadlockError(AssertionError):
+    """Everybody waits and nothing is on its way."""
+
+
+@dataclass
+class Counts:
+    """What was delivered."""
+
+    values: int = 0
+    promises: int = 0
+    demands: int = 0
+    floors: int = 0
+    reports: int = 0
+    again: int = 0  # values that came twice
+    kills: int = 0
+
+
+@dataclass
+class Life:
+    """One life of a federate."""
+
+    federate: Federate
+    number: int
+    put: int = 0  # messages given to its core
+    heard: int = 0  # messages that it had taken in when it waited last
+    waiting: bool = False
+    ended: bool = False
+    whole: bool = False  # it reached the final tag
+    error: BaseException | None = None
+    thread: threading.Thread | None = None
+    report: Report | None = None
+
+
+@dataclass(order=True)
+class Delivery:
+    """A message on its way."""
+
+    time: int
+    order: int
+    source: int = field(compare=False)
+    target: int = field(compare=False)
+    lives: tuple[int, int] = field(compare=False)
+    what: Message | Report = field(compare=False)
+
+
+class SimulatedWire:
+    """The ways of one life of a federate; see ``_federation.federate.Wire``."""
+
+    def __init__(self, simulation: Simulation, index: int, life: int) -> None:
+        self._simulation = simulation
+        self._index = index
+        self._life = life
+
+    def send(self, peer: int, message: Message) -> None:
+        copied = pickle.loads(pickle.dumps(message.value))
+        message = message._replace(value=copied)
+        self._simulation.post(self._index, self._life, peer, message)
+
+    def tell(self, message: Message) -> None:
+        self._simulation.post(self._index, self._life, COORDINATOR, message)
+
+    def report(self, report: Report) -> None:
+        self._simulation.waits(self._index, self._life, report)
+
+    def request_stop(self) -> None:
+        self._simulation.stop_from_outside()
+
+
+class Simulation:
+    """One run of a program in parts."""
+
+    def __init__(
+        self,
+        program: Program,
+        cut: Cut,
+        *,
+        seed: int,
+        run_seed: int = 0,
+        serial: bool = True,
+        workers: int = 1,
+        kills: int = 0,
+        window: int | None = None,
+        recording: Recording | None = None,
+        latencies: Sequence[int] = LATENCIES,
+        **options: Any,  # noqa: ANN401 - options of run()
+    ) -> None:
+        self.program = program
+        self.cut = cut
+        self.counts = Counts()
+        self.log: list[str] = []
+        self._random = Random(seed)
+        self._serial = serial
+        self._kills = kills
+        self._recording = recording
+        self._latencies = latencies
+        defaults: dict[str, Any] = {
+            "timeout": None,
+            "keepalive": None,
+            "seed": run_seed,
+            "start_time": None,
+            "trace": True,
+            "check": False,
+            "freeze": None,
+            "shuffle": 0,
+            "stay_home": False,
+            "fast": True,
+        }
+        self._options = make_options(
+            program, workers=workers, **{**defaults, **options}
+        )
+        self.coordinator = Coordinator(
+            cut, keepalive=self._options.keepalive, window=window
+        )
+        self._changed = threading.Condition()  # guards everything below
+        self._heap: list[Delivery] = []
+        self._now = 0
+        self._order = 0
+        self._latest: dict[tuple[int, int], int] = {}
+        self.lives: list[Life] = []
+        self._stopping = False
+
+    # -- called by federates' threads -------------------------------------------------
+
+    def post(
+        self, source: int, life: int, target: int, what: Message | Report
+    ) -> None:
+        """Put something on its way."""
+        with self._changed:
+            other = self.lives[target].number if target >= 0 else 0
+            if source >= 0 and self.lives[source].number != life:
+                return  # a life that has ended says nothing
+            self._post(source, target, (life, other), what)
+            self._changed.notify_all()
+
+    def _post(
+        self,
+        source: int,
+        target: int,
+        lives: tuple[int, int],
+        what: Message | Report,
+    ) -> None:
+        time = self._now + self._random.choice(self._latencies)
+        time = max(time, self._latest.get((source, target), 0))
+        self._latest[source, target] = time
+        self._order += 1
+        heapq.heappush(
+            self._heap, Delivery(time, self._order, source, target, lives, what)
+        )
+
+    def waits(self, index: int, number: int, report: Report) -> None:
+        """Note that a federate can do nothing; tell the coordinator if that is new."""
+        with self._changed:
+            life = self.lives[index]
+            if life.number != number:
+                return
+            life.heard = report.heard
+            life.waiting = True
+            silent = replace_heard(report)
+            if silent != life.report:
+                life.report = silent
+                self._post(index, COORDINATOR, (number, 0), silent)
+            self._changed.notify_all()
+
+    def stop_from_outside(self) -> None:
+        with self._changed:
+            self._stopping = True
+            self._changed.notify_all()
+
+    # -- the simulation ----------------------------------------------------------------
+
+    def run(self) -> Trace:
+        """Run the program; return the merged trace.
+
+        Raises:
+            DeadlockError: All wait and nothing is on its way.
+        """
+        try:
+            for index in range(len(self.cut.names)):
+                self.lives.append(self._new_life(index, 0))
+            for target, order in self.coordinator.begin(Tag(0, 0)):
+                self._deliver(COORDINATOR, target, order)
+            for life in self.lives:
+                self._begin(life)
+                if self._serial:
+                    self._settle()
+            self._loop()
+        except BaseException:
+            self._abort()
+            raise
+        finally:
+            for life in self.lives:
+                if life.thread is not None:
+                    life.thread.join(PATIENCE)
+        for life in self.lives:
+            if life.error is not None:
+                raise life.error
+        return self.trace()
+
+    def trace(self) -> Trace:
+        traces = [life.federate.trace for life in self.lives]
+        whole = all(life.whole for life in self.lives)
+        return merged_trace(
+            self.program,
+            self.cut,
+            [trace for trace in traces if trace is not None],
+            finished=whole,
+        )
+
+    def _new_life(self, index: int, number: int) -> Life:
+        federate = Federate(
+            self.program,
+            self.cut,
+            index,
+            self._options,
+            SimulatedWire(self, index, number),
+            replay=self._recording,
+            keeps=self._kills > 0,
+        )
+        return Life(federate, number)
+
+    def _begin(self, life: Life) -> None:
+        def work() -> None:
+            try:
+                life.whole = life.federate.run()
+            except BaseException as error:
+                life.error = error
+            finally:
+                with self._changed:
+                    life.ended = True
+                    self._changed.notify_all()
+
+        life.thread = threading.Thread(target=work, name="federate", daemon=True)
+        life.thread.start()
+
+    def _is_quiet(self, life: Life) -> bool:
+        return life.ended or (life.waiting and life.heard >= life.put)
+
+    def _settle(self) -> None:
+        """Wait until no federate that was begun can do anything."""
+        begun = [life for life in self.lives if life.thread is not None]
+        with self._changed:
+            if not self._changed.wait_for(
+                lambda: all(map(self._is_quiet, begun)), PATIENCE
+            ):
+                raise DeadlockError(f"somebody is busy forever: {self._state()}")
+
+    def _loop(self) -> None:
+        while True:
+            if self._serial:
+                self._settle()
+            self._fail_early()
+            with self._changed:
+                if self._stopping:
+                    self._stopping = False
+                    orders = self.coordinator.request_stop()
+                    for target, order in orders:
+                        self._post(COORDINATOR, target, (0, self._life(target)), order)
+                if not self._heap:
+                    if all(life.ended for life in self.lives):
+                        return
+                    if not self._serial and self._changed.wait(PATIENCE):
+                        continue
+                    raise DeadlockError(f"all wait: {self._state()}")
+                if self._kills > 0 and self._random.random() < 0.02:
+                    self._kill_one()
+                    continue
+                delivery = heapq.heappop(self._heap)
+                self._now = max(self._now, delivery.time)
+            self._arrive(delivery)
+
+    def _life(self, target: int) -> int:
+        return self.lives[target].number if target >= 0 else 0
+
+    def _fail_early(self) -> None:
+        for life in self.lives:
+            if life.error is not None and self.coordinator.failure is None:
+                raise life.error
+
+    def _state(self) -> str:
+        lines = [
+            f"{index}: heard {life.heard} of {life.put}, ended {life.ended}, "
+            f"{life.report}"
+            for index, life in enumerate(self.lives)
+        ]
+        return "\n".join(["", *lines, *self.log[-20:]])
+
+    def _arrive(self, delivery: Delivery) -> None:
+        source, target = delivery.source, delivery.target
+        with self._changed:
+            expected = (self._life(source), self._life(target))
+        if delivery.lives != expected:
+            return  # of a connection that is gone
+        if target >= 0:
+            assert isinstance(delivery.what, Message)
+            self._deliver(source, target, delivery.what)
+            return
+        if isinstance(delivery.what, Report):
+            self.counts.reports += 1
+            orders = self.coordinator.on_report(source, delivery.what)
+        else:
+            orders = self.coordinator.on_message(source, delivery.what)
+        with self._changed:
+            for to, order in orders:
+                self._post(COORDINATOR, to, (0, self._life(to)), order)
+
+    def _deliver(self, source: int, target: int, message: Message) -> None:
+        self.log.append(f"{self._now} {source} -> {target}: {message}")
+        self._count(message)
+        life = self.lives[target]
+        with self._changed:
+            life.put += 1
+        if source == COORDINATOR:
+            life.federate.take_order(message)
+        elif not life.federate.take(source, message):
+            self.counts.again += 1
+            with self._changed:
+                life.put -= 1
+
+    def _count(self, message: Message) -> None:
+        if message.number:
+            self.counts.values += 1
+        elif message.kind is Kind.PROMISE:
+            self.counts.promises += 1
+        elif message.kind is Kind.DEMAND:
+            self.counts.demands += 1
+        elif message.kind is Kind.FLOOR:
+            self.counts.floors += 1
+
+    # -- kills --------------------------------------------------------------------------
+
+    def _kill_one(self) -> None:
+        """End a federate and begin it again from the start; its peers say it all again."""
+
+    def _abort(self) -> None:
+        """Let all federates end."""
+        failure = Message(Kind.FAILURE, tag=Tag(0, 0), key=0)
+        for life in self.lives:
+            if life.thread is not None and not life.ended:
+                life.federate.take_order(failure)
+
+
+def replace_heard(report: Report) -> Report:
+    """Return a report without what only the simulation wants to know."""
+    return report._replace(heard=0)
+
+
+def random_cut(
+    generated: GeneratedProgram, seed: int, most: int = 4, tries: int = 20
+) -> Cut | None:
+    """Place the reactors of a program at random; None if nothing was found to cut."""
+    random = Random(seed)
+    program = generated.program
+    for _ in range(tries):
+        names = [f"f{index}" for index in range(random.randint(2, most))]
+        placement = {
+            node.path: random.choice(names)
+            for node in program.reactors
+            if node.scope < 0 and random.random() < 0.7
+        }
+        found = analyze_cut(program, Federation(placement, rest=random.choice(names)))
+        if found.cut is not None and len(found.cut.names) > 1:
+            return found.cut
+    return None
+
+
+def simulate(
+    generated: GeneratedProgram, cut: Cut, *, seed: int, **options: Any  # noqa: ANN401
+) -> Simulation:
+    """Return the simulation of a generated program, with its options."""
+    recording = None
+    if generated.physical_events:
+        recording = Recording(events=list(generated.physical_events), missed=[])
+    return Simulation(
+        generated.program,
+        cut,
+        seed=seed,
+        recording=recording,
+        timeout=generated.timeout,
+        run_seed=generated.seed,
+        **options,
+    )
