@@ -110,6 +110,7 @@ void Gate::take_value(Message& m) {
   if (m.index >= plan_.peers[m.peer].in.size()) return fail("a value of no slot");
   if (m.final) {
     links_.reach_final(m.peer, m.index + 1);
+    stop_ = std::min(stop_, m.tag);  // it may be the first to say so
   } else {
     links_.reach(m.peer, {m.tag, m.index + 1});
   }
@@ -178,7 +179,6 @@ void Gate::begin(Tag tag, Epoch epoch, bool final, Worker& worker) {
   if (final) {
     say({.kind = MessageKind::kEnding, .tag = tag});
     flush();
-    report({.next = tag, .bound = tag, .done = done_, .inside = true});
   }
   for (PeerId p = 0; p < peers_.size(); ++p) {
     Peer& peer = peers_[p];

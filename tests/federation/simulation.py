@@ -195,7 +195,9 @@ class Simulation:
             if life.number != number:
                 return
             life.heard = report.heard
-            life.waiting = True
+            end = self.coordinator.end
+            # Who is done with the final tag waits for nothing: its thread ends now.
+            life.waiting = end is None or report.done < end
             silent = replace_heard(report)
             if silent != life.report:
                 life.report = silent
@@ -299,7 +301,9 @@ class Simulation:
                 if not self._heap:
                     if all(life.ended for life in self.lives):
                         return
-                    if not self._serial and self._changed.wait(PATIENCE):
+                    # With several workers, one may still be about to find work.
+                    exact = self._serial and self._options.workers == 1
+                    if not exact and self._changed.wait(PATIENCE):
                         continue
                     raise DeadlockError(f"all wait: {self._state()}")
                 if self._kills > 0 and self._random.random() < 0.02:
