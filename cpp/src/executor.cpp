@@ -215,10 +215,12 @@ auto Executor::seek(const Worker& worker, bool polite) -> ReactionId {
 auto Executor::has_news() const -> bool { return gate_ != nullptr && gate_->waiting(); }
 
 auto Executor::wait_for_work(Worker& worker) -> ReactionId {
-  if (gate_ != nullptr) {
-    gate_->turn(worker, true);
-    const ReactionId reached = ready_.claim(worker.id);
+  while (gate_ != nullptr) {
+    // Again after news: it says what it waits for when it has nothing left to take in.
+    const bool news = gate_->turn(worker, true);
+    const ReactionId reached = seek(worker, false);
     if (reached != kNone || ready_.finished()) return reached;
+    if (!news) break;
   }
   ReactionId found = look_inside(worker);
   if (found != kNone || ready_.finished()) return found;

@@ -208,12 +208,14 @@ void Gate::set_early(Worker& worker) {
   }
 }
 
-void Gate::turn(Worker& worker, bool idle) {
+auto Gate::turn(Worker& worker, bool idle) -> bool {
+  bool took = false;
   if (idle) idle_.store(true);
   turn_.take([&] {
     worker_ = &worker;
     const bool was_idle = idle_.exchange(false);
     const bool news = take_messages();
+    took = took || news;
     release_known();
     release_after_failure();
     settle();
@@ -226,6 +228,7 @@ void Gate::turn(Worker& worker, bool idle) {
       report({.next = now_, .bound = now_, .done = done_, .inside = true});
     }
   });
+  return took;
 }
 
 void Gate::release_known() {

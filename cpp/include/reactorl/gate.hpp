@@ -145,8 +145,8 @@ class Gate {
     return writes_[reaction];
   }
   /// Takes in what arrived and sends what is settled. `idle`: the worker has found
-  /// nothing to do.
-  void turn(Worker& worker, bool idle);
+  /// nothing to do. Returns whether this worker took something in.
+  auto turn(Worker& worker, bool idle) -> bool;
 
  private:
   /// Consecutive slots of a link that have one last writer.
