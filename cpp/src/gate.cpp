@@ -127,8 +127,9 @@ void Gate::take_value(Message& m) {
 
 void Gate::take_demand(const Message& m) {
   links_.reach(m.peer, {m.tag, 0});
-  if (inside_ && m.tag == now_) {
+  if (inside_ && m.tag <= now_) {
     peers_[m.peer].asked = true;
+    peers_[m.peer].owed = !final_;
   } else if (!started_ || m.tag > now_) {
     attended_.insert(m.tag);
   }
@@ -178,6 +179,11 @@ void Gate::begin(Tag tag, Epoch epoch, bool final, Worker& worker) {
   if (limit_.first <= tag) executor_.fail_from(limit_.first < tag ? 0 : limit_.second);
   if (final) {
     say({.kind = MessageKind::kEnding, .tag = tag});
+    // All tags before are done; others may still be in one.
+    for (PeerId p = 0; p < peers_.size(); ++p) {
+      if (!plan_.peers[p].sends) continue;
+      say({.kind = MessageKind::kPromise, .peer = p, .tag = kLastTag, .at = kLastTag});
+    }
     flush();
   }
   for (PeerId p = 0; p < peers_.size(); ++p) {
@@ -185,6 +191,7 @@ void Gate::begin(Tag tag, Epoch epoch, bool final, Worker& worker) {
     peer.settled = 0;
     peer.told = 0;
     peer.asked = false;
+    peer.owed = false;
     peer.released = 0;
     for (const Held& held : peer.held) {
       if (links_.settled(p, {now_, held.last}, final_)) {
@@ -282,8 +289,10 @@ void Gate::settle() {
 void Gate::tell_settled(bool idle) {
   for (PeerId p = 0; p < peers_.size(); ++p) {
     Peer& peer = peers_[p];
-    if (peer.settled == peer.told || !(idle || peer.asked)) continue;
+    const bool more = peer.settled != peer.told && (idle || peer.asked);
+    if (!more && !peer.owed) continue;
     peer.told = peer.settled;
+    peer.owed = false;
     say({.kind = MessageKind::kPromise,
          .final = final_,
          .peer = p,
@@ -374,7 +383,9 @@ void Gate::end(Tag next, Tag bound) {
     }
   }
   flush();
-  if (final_) report({.next = kLastTag, .bound = kLastTag, .done = now_});
+  if (final_) {
+    report({.next = kLastTag, .bound = kLastTag, .done = now_, .inside = true});
+  }
 }
 
 void Gate::say(Message message) {

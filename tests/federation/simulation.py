@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from reactorl._federation.coordinator import Coordinator
 from reactorl._federation.federate import Federate
 from reactorl._federation.merge import merged_trace
-from reactorl._federation.messages import Kind, Message, Report
+from reactorl._federation.messages import NEVER_ENDS, Kind, Message, Report
 from reactorl._program.cut import analyze_cut
 from reactorl._program.placement import Federation
 from reactorl._runtime.options import make_options
@@ -195,9 +195,8 @@ class Simulation:
             if life.number != number:
                 return
             life.heard = report.heard
-            end = self.coordinator.end
             # Who is done with the final tag waits for nothing: its thread ends now.
-            life.waiting = end is None or report.done < end
+            life.waiting = not (report.inside and report.next == NEVER_ENDS)
             silent = replace_heard(report)
             if silent != life.report:
                 life.report = silent

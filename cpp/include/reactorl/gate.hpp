@@ -63,12 +63,13 @@ struct Message {
 
 /// What the coordinator has to know of a federate that waits.
 struct Report {
-  Tag next{};               // its own next event; kLastTag: none
-  Tag bound{};              // it can act at this tag, at the earliest; at most `next`
-  Tag done{};               // the last tag that it ran
-  Tag horizon{};            // it begins no later tag
-  bool inside = false;      // it waits within the tag `next`
-  std::uint64_t heard = 0;  // messages of all kinds that it has taken in
+  Tag next{};     // its own next event; kLastTag: none
+  Tag bound{};    // it can act at this tag, at the earliest; at most `next`
+  Tag done{};     // the last tag that it ran
+  Tag horizon{};  // it begins no later tag
+  /// It waits within the tag `next`; if that is kLastTag, it is done with the final one.
+  bool inside = false;
+  std::uint64_t heard = 0;                // messages of all kinds that it has taken in
   std::vector<std::uint64_t> sent{};      // numbered messages, per peer
   std::vector<std::uint64_t> received{};  // and taken in
 };
@@ -161,6 +162,7 @@ class Gate {
     std::uint32_t settled = 0;                      // slots that go there, at this tag
     std::uint32_t told = 0;                         // of these
     bool asked = false;                             // it waits for one of them
+    bool owed = false;                              // and has had no answer
     std::optional<Tag> demanded;                    // the last tag at which it was asked
     std::optional<std::pair<Place, Tag>> promised;  // the last promise
   };

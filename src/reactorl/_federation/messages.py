@@ -73,7 +73,8 @@ class Report(NamedTuple):
             than ``next`` only if the physical world may send it events.
         done: The last tag that it ran.
         horizon: It begins no later tag.
-        inside: Whether it waits within the tag ``next``.
+        inside: Whether it waits within the tag ``next``; if that is ``NEVER_ENDS``, it
+            is done with the final tag and waits for nothing.
         heard: How many messages it has taken in.
         sent: How many values it sent, per federate.
         received: How many it has taken in.
