@@ -312,8 +312,8 @@ class Simulation:
                 self._now = max(self._now, delivery.time)
             self._arrive(delivery)
 
-    def _life(self, target: int) -> int:
-        return self.lives[target].number if target >= 0 else 0
+    def _life(self, federate: int) -> int:
+        return self.lives[federate].number if federate >= 0 else 0
 
     def _fail_early(self) -> None:
         for life in self.lives:
@@ -373,7 +373,28 @@ class Simulation:
     # -- kills --------------------------------------------------------------------------
 
     def _kill_one(self) -> None:
-        """End a federate and begin it again from the start; its peers say it all again."""
+        """End a federate and begin it again from the start; its peers say it all again.
+
+        Called with the lock held.
+        """
+        index = self._random.randrange(len(self.lives))
+        old = self.lives[index]
+        if old.ended:
+            return
+        self._kills -= 1
+        self.counts.kills += 1
+        new = self._new_life(index, old.number + 1)
+        self.lives[index] = new
+        old.federate.take_order(Message(Kind.FAILURE, tag=Tag(0, 0), key=0))
+        lives = (self._life(COORDINATOR), new.number)
+        for target, order in self.coordinator.forget(index):
+            self._post(COORDINATOR, target, lives, order)
+        for peer, life in enumerate(self.lives):
+            if peer == index:
+                continue
+            for message in life.federate.say_again(index, 0):
+                self._post(peer, index, (life.number, new.number), message)
+        self._begin(new)
 
     def _abort(self) -> None:
         """Let all federates end."""

@@ -79,7 +79,7 @@ class Federate:
         self._sent = [0] * count
         self._received = [0] * count
         self._kept: list[list[Message]] = [[] for _ in range(count)]
-        self._said: list[dict[Kind, Message]] = [{} for _ in range(count)]
+        self._said: list[dict[tuple[Kind, bool], Message]] = [{} for _ in range(count)]
         self._lock = threading.Lock()
         self.trace: FederateTrace | None = None
         self.live = Live(
@@ -162,7 +162,7 @@ class Federate:
         """
         with self._lock:
             said = self._said[peer]
-            return [*self._kept[peer][received:], *(said[kind] for kind in sorted(said))]
+            return [*self._kept[peer][received:], *(said[each] for each in sorted(said))]
 
     # -- what the core says -----------------------------------------------------------
 
@@ -188,7 +188,7 @@ class Federate:
                     if self._keeps:
                         self._kept[peer].append(message)
                 else:
-                    self._said[peer][kind] = message
+                    self._said[peer][kind, final] = message
                 self._wire.send(peer, message)
 
     def wait(
