@@ -10,6 +10,7 @@ while federates run.
 from __future__ import annotations
 
 import heapq
+import os
 import pickle
 import threading
 from dataclasses import dataclass, field
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from reactorl.trace import Trace
 
 COORDINATOR = -1
-PATIENCE = 60.0  # seconds; ends hangs, and decides nothing else
+PATIENCE = float(os.environ.get("REACTORL_PATIENCE", "60"))  # seconds; only ends hangs
 LATENCIES = (0, 0, 1, 5, 50)
 
 
@@ -159,6 +160,7 @@ class Simulation:
         self._latest: dict[tuple[int, int], int] = {}
         self.lives: list[Life] = []
         self._stopping = False
+        self._stop_after = -1
 
     # -- called by federates' threads -------------------------------------------------
 
@@ -207,6 +209,14 @@ class Simulation:
         with self._changed:
             self._stopping = True
             self._changed.notify_all()
+
+    def stop_after(self, deliveries: int) -> None:
+        """Ask for the end of the program when so many messages were delivered."""
+        self._stop_after = deliveries
+
+    def federate(self, index: int) -> Federate:
+        """Return a federate that is not run."""
+        return self._new_life(index, 0).federate
 
     # -- the simulation ----------------------------------------------------------------
 
@@ -308,6 +318,8 @@ class Simulation:
                 if self._kills > 0 and self._random.random() < 0.02:
                     self._kill_one()
                     continue
+                self._stop_after -= 1
+                self._stopping = self._stopping or self._stop_after == 0
                 delivery = heapq.heappop(self._heap)
                 self._now = max(self._now, delivery.time)
             self._arrive(delivery)

@@ -198,7 +198,8 @@ class Coordinator:
         act = earliest(self._cut, reports)
         orders = self._raise_horizon(reports, act)
         for federate, report in enumerate(reports):
-            if federate in away or report.next == NEVER_ENDS:
+            alone = not self._above[federate]
+            if federate in away or alone or report.next == NEVER_ENDS:
                 continue
             if not report.inside:
                 floor = floors(self._cut, act, federate)
