@@ -164,9 +164,7 @@ class Simulation:
 
     # -- called by federates' threads -------------------------------------------------
 
-    def post(
-        self, source: int, life: int, target: int, what: Message | Report
-    ) -> None:
+    def post(self, source: int, life: int, target: int, what: Message | Report) -> None:
         """Put something on its way."""
         with self._changed:
             other = self.lives[target].number if target >= 0 else 0
@@ -441,7 +439,11 @@ def random_cut(
 
 
 def simulate(
-    generated: GeneratedProgram, cut: Cut, *, seed: int, **options: Any  # noqa: ANN401
+    generated: GeneratedProgram,
+    cut: Cut,
+    *,
+    seed: int,
+    **options: Any,  # noqa: ANN401
 ) -> Simulation:
     """Return the simulation of a generated program, with its options."""
     recording = None

@@ -99,7 +99,10 @@ EVERYWHERE = {"main.ticker": "a", "main.judge": "b", "main.watcher": "c"}
 
 
 def in_parts(
-    main: type[Reactor], placement: Any, seed: int, **options: Any  # noqa: ANN401
+    main: type[Reactor],
+    placement: Any,
+    seed: int,
+    **options: Any,  # noqa: ANN401
 ) -> Simulation:
     program = elaborate(main)
     federation = options.pop("federation", None) or Federation(placement)

@@ -162,7 +162,10 @@ class Federate:
         """
         with self._lock:
             said = self._said[peer]
-            return [*self._kept[peer][received:], *(said[each] for each in sorted(said))]
+            return [
+                *self._kept[peer][received:],
+                *(said[each] for each in sorted(said)),
+            ]
 
     # -- what the core says -----------------------------------------------------------
 
@@ -171,9 +174,18 @@ class Federate:
         messages: list[tuple[int, bool, int, int, int, int, int, int, int, object]],
     ) -> None:
         """Send messages of the core. Called by it, on a worker's thread."""
-        for kind_number, final, peer, time, step, index, at, at_step, key, value in (
-            messages
-        ):
+        for (
+            kind_number,
+            final,
+            peer,
+            time,
+            step,
+            index,
+            at,
+            at_step,
+            key,
+            value,
+        ) in messages:
             kind = Kind(kind_number)
             message = Message(
                 kind, final, Tag(time, step), index, Tag(at, at_step), key, value
@@ -209,7 +221,9 @@ class Federate:
         ],
     ) -> None:
         """Report to the coordinator. Called by the core, on a worker's thread."""
-        n, n_step, b, b_step, d, d_step, h, h_step, inside, heard, sent, received = report
+        n, n_step, b, b_step, d, d_step, h, h_step, inside, heard, sent, received = (
+            report
+        )
         self._wire.report(
             Report(
                 Tag(n, n_step),

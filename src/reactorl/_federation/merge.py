@@ -29,7 +29,11 @@ class FederateTrace:
 
 
 def merged_trace(
-    program: Program, cut: Cut, traces: Sequence[FederateTrace], *, finished: bool = True
+    program: Program,
+    cut: Cut,
+    traces: Sequence[FederateTrace],
+    *,
+    finished: bool = True,
 ) -> Trace:
     """Return the trace of a run.
 

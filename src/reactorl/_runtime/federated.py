@@ -18,10 +18,29 @@ if TYPE_CHECKING:
 class Port(Protocol):
     """How the core of a federate speaks to others. Called on worker threads."""
 
-    def say(self, messages: list[tuple[int, bool, int, int, int, int, int, int, int, object]]) -> None:
+    def say(
+        self,
+        messages: list[tuple[int, bool, int, int, int, int, int, int, int, object]],
+    ) -> None:
         """Send messages, in this order; see ``gate.hpp`` for their fields."""
 
-    def wait(self, report: tuple[int, int, int, int, int, int, int, int, bool, int, tuple[int, ...], tuple[int, ...]]) -> None:
+    def wait(
+        self,
+        report: tuple[
+            int,
+            int,
+            int,
+            int,
+            int,
+            int,
+            int,
+            int,
+            bool,
+            int,
+            tuple[int, ...],
+            tuple[int, ...],
+        ],
+    ) -> None:
         """Note that the core can do nothing until something arrives."""
 
     def request_stop(self) -> None:
@@ -38,9 +57,7 @@ class Federated:
 
 def make_gate_plan(cut: Cut, planned: Planned, me: int) -> _core.GatePlan:
     """Return what the core of federate ``me`` has to know of the others."""
-    plan = _core.GatePlan(
-        flat=cut.flat, physical=cut.physical[me], stops=cut.stops[me]
-    )
+    plan = _core.GatePlan(flat=cut.flat, physical=cut.physical[me], stops=cut.stops[me])
     links = {(link.source, link.target): link for link in cut.links}
     for peer in range(len(cut.names)):
         incoming, outgoing = links.get((peer, me)), links.get((me, peer))

@@ -105,9 +105,7 @@ class Live:
         self._watchdogs = Watchdogs(
             program, self.session, record, replay, self._watchdog_failed
         )
-        self._context = RunContext(
-            program, self.session, tape, options.seed, federated
-        )
+        self._context = RunContext(program, self.session, tape, options.seed, federated)
         self._refuse = refusals(program)
         plain = isinstance(tape, PlainTape)
         self.session.set_hooks(
