@@ -21,6 +21,7 @@ ROWS = [
     {"_decl"},
     {"_program", "trace"},
     {"_runtime"},
+    {"_federation"},
     {"lf", "diagram", "dashboard", "testing"},
     {"rl"},
     {"cli"},

@@ -417,12 +417,6 @@ NB_MODULE(_core, m) {
             s.federate(plan, say.ptr(), wait.ptr());
           },
           "plan"_a, "say"_a, "wait"_a,
-          nb::sig(
-              "def federate(self, plan: GatePlan, say: "
-              "Callable[[list[tuple[int, bool, int, int, int, int, int, int, int, "
-              "object]]], object], wait: Callable[[tuple[int, int, int, int, int, "
-              "int, int, int, bool, int, tuple[int, ...], tuple[int, ...]]], object]) "
-              "-> None"),
           "Make this the session of a federate. `say` gets messages for others, `wait` "
           "what the coordinator has to know when nothing can be done.")
       .def(

@@ -28,7 +28,7 @@ from reactorl._runtime.recording import Recording
 from reactorl.tag import Tag
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from reactorl import Program
     from reactorl._program.cut import Cut
@@ -162,7 +162,7 @@ class Simulation:
         self._stopping = False
         self._stop_after = -1
 
-    # -- called by federates' threads -------------------------------------------------
+    # -- called by federates' threads ----
 
     def post(self, source: int, life: int, target: int, what: Message | Report) -> None:
         """Put something on its way."""
@@ -216,7 +216,7 @@ class Simulation:
         """Return a federate that is not run."""
         return self._new_life(index, 0).federate
 
-    # -- the simulation ----------------------------------------------------------------
+    # -- the simulation ----
 
     def run(self) -> Trace:
         """Run the program; return the merged trace.
@@ -292,7 +292,8 @@ class Simulation:
             if not self._changed.wait_for(
                 lambda: all(map(self._is_quiet, begun)), PATIENCE
             ):
-                raise DeadlockError(f"somebody is busy forever: {self._state()}")
+                msg = f"somebody is busy forever: {self._state()}"
+                raise DeadlockError(msg)
 
     def _loop(self) -> None:
         while True:
@@ -312,7 +313,8 @@ class Simulation:
                     exact = self._serial and self._options.workers == 1
                     if not exact and self._changed.wait(PATIENCE):
                         continue
-                    raise DeadlockError(f"all wait: {self._state()}")
+                    msg = f"all wait: {self._state()}"
+                    raise DeadlockError(msg)
                 if self._kills > 0 and self._random.random() < 0.02:
                     self._kill_one()
                     continue
@@ -380,10 +382,10 @@ class Simulation:
         elif message.kind is Kind.FLOOR:
             self.counts.floors += 1
 
-    # -- kills --------------------------------------------------------------------------
+    # -- kills ----
 
     def _kill_one(self) -> None:
-        """End a federate and begin it again from the start; its peers say it all again.
+        """End a federate and begin it again from the start; peers say all again.
 
         Called with the lock held.
         """

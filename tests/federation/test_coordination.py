@@ -323,7 +323,10 @@ def test_who_has_physical_inputs_promises_what_its_clock_has_passed(fast: bool) 
 # -- the coordinator alone ----
 
 
-def report(next_: Tag, done: Tag = Tag(0, 0), **more: Any) -> Report:  # noqa: ANN401
+START = Tag(0, 0)
+
+
+def report(next_: Tag, done: Tag = START, **more: Any) -> Report:  # noqa: ANN401
     values: dict[str, Any] = {
         "bound": next_,
         "horizon": NEVER_ENDS,

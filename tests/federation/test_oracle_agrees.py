@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program in parts gives the oracle's trace: wherever it is cut, however slow links are.
+"""A program in parts gives the oracle's trace, however it is cut and links are slow.
 
 A failing case is a function of its seed if each federate has one worker.
 """

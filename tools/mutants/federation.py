@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: E501 - the texts are lines of the code
 """Mutants of programs in parts: every rule of the coordination, broken."""
 
 from __future__ import annotations
@@ -176,8 +177,8 @@ FEDERATION: Final = (
     Mutant(
         "federation-values-are-not-said-again",
         "src/reactorl/_federation/federate.py",
-        "return [*self._kept[peer][received:], *",
-        "return [*self._kept[peer][received:0], *",
+        "                *self._kept[peer][received:],\n",
+        "",
         (
             "tests/federation/test_oracle_agrees.py::test_networks_whose_federates_are_killed",
         ),

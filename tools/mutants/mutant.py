@@ -26,7 +26,7 @@ class Mutant:
     why: str
     """What users would suffer from if no test noticed."""
     argument: str = ""
-    """Why it may survive: no test can notice it, or only one that costs too much time."""
+    """Why it may survive: no test can notice it, or only one that takes too long."""
 
     @property
     def area(self) -> str:

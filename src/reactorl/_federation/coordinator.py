@@ -228,7 +228,7 @@ class Coordinator:
         return orders + self._to_all(Message(Kind.END, at=tag))
 
     def _halt(self, reports: Sequence[Report]) -> Orders:
-        """End after the last tag that anybody has begun, once nobody begins any more."""
+        """End after the last tag that was begun, once nobody begins another one."""
         if any(report.horizon != BEFORE_ALL for report in reports):
             return []
         begun = max(r.next if r.inside else r.done for r in reports)
@@ -262,10 +262,10 @@ class Coordinator:
         wanted = reports[federate].next
         for other in sorted(self._above[federate]):
             report = reports[other]
-            if report.bound <= wanted < report.next:
-                if (other, wanted) not in self._attends:
-                    self._attends.add((other, wanted))
-                    orders.append((other, Message(Kind.ATTEND, tag=wanted)))
+            asked = (other, wanted) in self._attends
+            if report.bound <= wanted < report.next and not asked:
+                self._attends.add((other, wanted))
+                orders.append((other, Message(Kind.ATTEND, tag=wanted)))
         return orders
 
     def _to_all(self, message: Message, but: int = -1) -> Orders:

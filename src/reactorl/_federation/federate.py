@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Protocol
 from reactorl._federation.merge import FederateTrace
 from reactorl._federation.messages import Kind, Message, Report
 from reactorl._program.cut import Part
-from reactorl._runtime.federated import Federated
-from reactorl._runtime.live import ElsewhereError, Live
+from reactorl._runtime.federated import ElsewhereError, Federated
+from reactorl._runtime.live import Live
 from reactorl.errors import ReactorlError
 from reactorl.tag import Tag
 
 if TYPE_CHECKING:
     from reactorl._program.cut import Cut
     from reactorl._program.program import Program
+    from reactorl._runtime.federated import CoreMessage, CoreReport
     from reactorl._runtime.options import Options
     from reactorl._runtime.recording import Recording
 
@@ -145,13 +146,13 @@ class Federate:
             message.final,
             peer,
             *message.tag,
-            message.index,
+            message.place,
             *message.at,
             message.key,
             message.value,
         )
 
-    # -- what a new life of another federate needs --------------------------------------
+    # -- what a new life of another federate needs ----------------------------------
 
     def say_again(self, peer: int, received: int) -> list[Message]:
         """Return what a new life of a federate must hear, in order.
@@ -167,12 +168,9 @@ class Federate:
                 *(said[each] for each in sorted(said)),
             ]
 
-    # -- what the core says -----------------------------------------------------------
+    # -- what the core says ---------------------------------------------------------
 
-    def say(
-        self,
-        messages: list[tuple[int, bool, int, int, int, int, int, int, int, object]],
-    ) -> None:
+    def say(self, messages: list[CoreMessage]) -> None:
         """Send messages of the core. Called by it, on a worker's thread."""
         for (
             kind_number,
@@ -203,23 +201,7 @@ class Federate:
                     self._said[peer][kind, final] = message
                 self._wire.send(peer, message)
 
-    def wait(
-        self,
-        report: tuple[
-            int,
-            int,
-            int,
-            int,
-            int,
-            int,
-            int,
-            int,
-            bool,
-            int,
-            tuple[int, ...],
-            tuple[int, ...],
-        ],
-    ) -> None:
+    def wait(self, report: CoreReport) -> None:
         """Report to the coordinator. Called by the core, on a worker's thread."""
         n, n_step, b, b_step, d, d_step, h, h_step, inside, heard, sent, received = (
             report

@@ -47,9 +47,9 @@ def merged_trace(
     reactions: dict[Tag, list[tuple[int, ReactionRecord]]] = {}
     events: dict[Tag, list[tuple[int, Event]]] = {}
     for federate, trace in enumerate(traces):
-        for tag in _own(program, cut, federate, trace):
-            reactions.setdefault(tag.tag, []).extend(tag.reactions)
-            events.setdefault(tag.tag, []).extend(tag.events)
+        for own in _own(program, cut, federate, trace):
+            reactions.setdefault(own.tag, []).extend(own.reactions)
+            events.setdefault(own.tag, []).extend(own.events)
     rank = program.order.rank
     final = max(reactions, default=None) if finished else None
     merged = []

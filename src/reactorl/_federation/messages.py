@@ -51,13 +51,14 @@ class Message(NamedTuple):
     """One message; ``gate.hpp`` explains the fields for each kind.
 
     Attributes:
+        place: The place of a slot in the link's order, or a stage: ``index`` there.
         number: Counts the values of this link in this direction, from 1; 0 for others.
     """
 
     kind: Kind
     final: bool = False
     tag: Tag = BEFORE_ALL
-    index: int = 0
+    place: int = 0
     at: Tag = BEFORE_ALL
     key: int = NO_KEY
     value: object = None

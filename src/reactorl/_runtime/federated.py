@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from reactorl import _core
 from reactorl.errors import ReactorlError
@@ -15,32 +15,27 @@ if TYPE_CHECKING:
     from reactorl._runtime.plan import Planned
 
 
+CoreMessage: TypeAlias = "tuple[int, bool, int, int, int, int, int, int, int, object]"
+"""Kind, final, peer, tag (time, step), index, tag, key, value; see ``gate.hpp``."""
+
+CoreReport: TypeAlias = (
+    "tuple[int, int, int, int, int, int, int, int, bool, int, "
+    "tuple[int, ...], tuple[int, ...]]"
+)
+"""Next, bound, done and horizon (tags), inside, heard, sent, received."""
+
+
+class ElsewhereError(Exception):
+    """The run ended because another federate failed, which has the error."""
+
+
 class Port(Protocol):
     """How the core of a federate speaks to others. Called on worker threads."""
 
-    def say(
-        self,
-        messages: list[tuple[int, bool, int, int, int, int, int, int, int, object]],
-    ) -> None:
-        """Send messages, in this order; see ``gate.hpp`` for their fields."""
+    def say(self, messages: list[CoreMessage]) -> None:
+        """Send messages, in this order."""
 
-    def wait(
-        self,
-        report: tuple[
-            int,
-            int,
-            int,
-            int,
-            int,
-            int,
-            int,
-            int,
-            bool,
-            int,
-            tuple[int, ...],
-            tuple[int, ...],
-        ],
-    ) -> None:
+    def wait(self, report: CoreReport) -> None:
         """Note that the core can do nothing until something arrives."""
 
     def request_stop(self) -> None:

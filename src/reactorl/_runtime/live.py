@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import threading
 import time
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from reactorl import _core
 from reactorl._runtime.access import refusals
 from reactorl._runtime.checking import Checker
 from reactorl._runtime.context import RunContext
-from reactorl._runtime.federated import make_gate_plan
+from reactorl._runtime.federated import ElsewhereError, make_gate_plan
+from reactorl._runtime.hiding import hidden_view
 from reactorl._runtime.instances import (
     explain_missing,
     instantiate,
@@ -52,10 +53,6 @@ if TYPE_CHECKING:
     from reactorl._runtime.federated import Federated
     from reactorl._runtime.options import Options
     from reactorl.trace import Timing
-
-
-class ElsewhereError(Exception):
-    """The run ended because another federate failed, which has the error."""
 
 
 class Live:
@@ -217,7 +214,7 @@ class Live:
         if self._record is not None:
             self._record.end = self.now()
         for node, instance in zip(self.program.reactors, self._instances, strict=True):
-            hidden = self._runs(node.id) and _hidden(instance)
+            hidden = hidden_view(instance) if self._runs(node.id) else ""
             if hidden:
                 raise self._hiding(node.path, instance, hidden)
 
@@ -371,7 +368,7 @@ class Live:
             if missing is not None:
                 raise missing from error
             instance = self._instances[node.reactor]
-            hidden = _hidden(instance)
+            hidden = hidden_view(instance)
             if hidden:
                 raise self._hiding(instance._node.path, instance, hidden) from error
         raise ReactionError(
@@ -411,26 +408,3 @@ def _restore(names: tuple[str, ...], instance: Reactor) -> None:
 
 def _brief(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"
-
-
-def _hidden(instance: Reactor) -> str:
-    """Return the name of a port, action or mode that was assigned to, or nothing."""
-    content = instance.__dict__
-    for name in _view_names(type(instance)):
-        if type(content.get(name)).__module__ not in _VIEW_MODULES:
-            return name
-    return ""
-
-
-@cache
-def _view_names(cls: type[Reactor]) -> tuple[str, ...]:
-    decl = cls.__reactor__
-    return tuple(
-        element.name
-        for element in (*decl.ports, *decl.actions, *decl.modes, *decl.watchdogs)
-    )
-
-
-_VIEW_MODULES = frozenset(
-    {"reactorl._core", "reactorl._runtime.views", "reactorl._runtime.watchdogs"}
-)

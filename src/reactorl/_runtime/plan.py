@@ -40,7 +40,7 @@ def make_plan(program: Program, workers: int, part: Part | None = None) -> Plann
     """Return the tables for ``workers`` workers.
 
     In a federation, ``part`` is what this federate runs. All tables have all rows, so
-    ids and levels are the same in all federates; what runs elsewhere is never triggered.
+    ids and levels are the same in all federates; what runs elsewhere is not triggered.
     """
     root, order = program.roots, program.order
     stages: list[ConnectionNode] = []
