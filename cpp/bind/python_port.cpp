@@ -62,7 +62,7 @@ void PythonPort::wait(const Report& report) noexcept {
                       report.bound.microstep, static_cast<long long>(report.done.time),
                       report.done.microstep, static_cast<long long>(report.horizon.time),
                       report.horizon.microstep, report.inside ? Py_True : Py_False,
-                      static_cast<unsigned long long>(report.heard), sent, received);
+                      static_cast<unsigned long long>(report.taken), sent, received);
   }
   Py_XDECREF(sent);
   Py_XDECREF(received);

@@ -62,7 +62,7 @@ auto Gate::take_messages() -> bool {
 }
 
 void Gate::take(Message& m) {
-  ++heard_;
+  ++taken_;
   if (is_numbered(m.kind)) ++received_[m.peer];
   switch (m.kind) {
     case MessageKind::kValue: return take_value(m);
@@ -158,7 +158,7 @@ void Gate::wait(Tag next, Tag bound) {
 
 void Gate::report(Report report) {
   report.horizon = links_.horizon();
-  report.heard = heard_;
+  report.taken = taken_;
   report.sent = sent_;
   report.received = received_;
   port_.wait(report);

@@ -116,7 +116,7 @@ void check_exchange(WorkerId workers, bool threaded) {
       });
     };
     if (report.next == kLastTag) return;  // it is over
-    if (report.heard != static_cast<std::uint64_t>(step)) return;
+    if (report.taken != static_cast<std::uint64_t>(step)) return;
     switch (step++) {
       case 0:
         CHECK(report.inside);
@@ -186,7 +186,7 @@ TEST(what_arrives_too_late_ends_the_run) {
   Session session(parts.program);
   Scheduler* scheduler = &session.scheduler;
   Peer peer([&](const Report& report) {
-    if (report.inside || report.heard > 1) return;
+    if (report.inside || report.taken > 1) return;
     scheduler->put(value({0, 0}, 0, 1));  // said to be absent before
   });
   session.scheduler.federate(parts.gate, peer);

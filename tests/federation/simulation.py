@@ -64,7 +64,7 @@ class Life:
     federate: Federate
     number: int
     put: int = 0  # messages given to its core
-    heard: int = 0  # messages that it had taken in when it waited last
+    taken: int = 0  # messages that it had taken in when it waited last
     waiting: bool = False
     ended: bool = False
     whole: bool = False  # it reached the final tag
@@ -194,10 +194,10 @@ class Simulation:
             life = self.lives[index]
             if life.number != number:
                 return
-            life.heard = report.heard
+            life.taken = report.taken
             # Who is done with the final tag waits for nothing: its thread ends now.
             life.waiting = not (report.inside and report.next == NEVER_ENDS)
-            silent = replace_heard(report)
+            silent = without_counts(report)
             if silent != life.report:
                 life.report = silent
                 self._post(index, COORDINATOR, (number, 0), silent)
@@ -283,7 +283,7 @@ class Simulation:
         life.thread.start()
 
     def _is_quiet(self, life: Life) -> bool:
-        return life.ended or (life.waiting and life.heard >= life.put)
+        return life.ended or (life.waiting and life.taken >= life.put)
 
     def _settle(self) -> None:
         """Wait until no federate that was begun can do anything."""
@@ -334,7 +334,7 @@ class Simulation:
 
     def _state(self) -> str:
         lines = [
-            f"{index}: heard {life.heard} of {life.put}, ended {life.ended}, "
+            f"{index}: taken {life.taken} of {life.put}, ended {life.ended}, "
             f"{life.report}"
             for index, life in enumerate(self.lives)
         ]
@@ -416,9 +416,9 @@ class Simulation:
                 life.federate.take_order(failure)
 
 
-def replace_heard(report: Report) -> Report:
+def without_counts(report: Report) -> Report:
     """Return a report without what only the simulation wants to know."""
-    return report._replace(heard=0)
+    return report._replace(taken=0)
 
 
 def random_cut(

@@ -331,7 +331,7 @@ def report(next_: Tag, done: Tag = START, **more: Any) -> Report:  # noqa: ANN40
         "bound": next_,
         "horizon": NEVER_ENDS,
         "inside": False,
-        "heard": 0,
+        "taken": 0,
         "sent": (0, 0),
         "received": (0, 0),
         **more,

@@ -42,7 +42,7 @@ FEDERATION: Final = (
         "What reactions to the end set is lost.",
     ),
     Mutant(
-        "federation-nobody-waits-for-remote-slots",
+        "federation-remote-slots-are-not-awaited",
         "cpp/src/gate.cpp",
         "        executor_.hold(held.writer);\n",
         "        ++peer.released;\n",
@@ -58,7 +58,7 @@ FEDERATION: Final = (
         "A present value is said to be absent.",
     ),
     Mutant(
-        "federation-nobody-is-demanded",
+        "federation-demands-are-not-sent",
         "cpp/src/gate.cpp",
         "  if (final_) return;  // all get there\n",
         "  return;\n",
@@ -98,7 +98,7 @@ FEDERATION: Final = (
         "gate_->send_stop(next_microstep(now_));",
         "static_cast<void>(0);",
         ("tests/federation/test_coordination.py",),
-        "Others go on after the end of the program.",
+        "Others continue after the end of the program.",
     ),
     Mutant(
         "federation-stop-holds-before-its-tag",
@@ -154,7 +154,7 @@ FEDERATION: Final = (
         "        if any(report.horizon != BEFORE_ALL for report in reports):\n            return []\n",
         "",
         ("tests/federation/test_coordination.py",),
-        "A stop from outside comes at a tag that somebody has passed.",
+        "A stop from outside comes at a tag that a federate has passed.",
     ),
     Mutant(
         "federation-the-last-failure-is-reported",

@@ -69,7 +69,7 @@ struct Report {
   Tag horizon{};  // it begins no later tag
   /// It waits within the tag `next`; if that is kLastTag, it is done with the final one.
   bool inside = false;
-  std::uint64_t heard = 0;                // messages of all kinds that it has taken in
+  std::uint64_t taken = 0;                // messages of all kinds that it has taken in
   std::vector<std::uint64_t> sent{};      // numbered messages, per peer
   std::vector<std::uint64_t> received{};  // and taken in
 };
@@ -205,7 +205,7 @@ class Gate {
   std::set<Tag> attended_;
   std::vector<std::uint64_t> sent_;
   std::vector<std::uint64_t> received_;
-  std::uint64_t heard_ = 0;
+  std::uint64_t taken_ = 0;
   Worker* worker_ = nullptr;  // the one in the turn
   Tag now_{};                 // the current tag, or the last one that was run
   Tag done_{};                // the one before

@@ -99,7 +99,7 @@ class Coordinator:
 
     Args:
         cut: How the program is cut.
-        keepalive: Whether the program goes on when no event is left.
+        keepalive: Whether the program continues when no event is left.
         window: How much logical time, in nanoseconds, the first may be ahead of the
             last; None: any. It bounds the memory that waiting values take.
     """
@@ -158,7 +158,7 @@ class Coordinator:
         raise ValueError(msg)
 
     def request_stop(self) -> Orders:
-        """End the program at a tag that nobody has passed.
+        """End the program at a tag that no federate has passed.
 
         All stop beginning tags and report; then those behind run to where the first one
         is, and the next microstep is the final tag.
@@ -228,7 +228,7 @@ class Coordinator:
         return orders + self._to_all(Message(Kind.END, at=tag))
 
     def _halt(self, reports: Sequence[Report]) -> Orders:
-        """End after the last tag that was begun, once nobody begins another one."""
+        """End after the last tag that was begun, once no other one is begun."""
         if any(report.horizon != BEFORE_ALL for report in reports):
             return []
         begun = max(r.next if r.inside else r.done for r in reports)
@@ -237,7 +237,7 @@ class Coordinator:
         return orders + self._to_all(Message(Kind.HORIZON, tag=NEVER_ENDS))
 
     def _raise_horizon(self, reports: Sequence[Report], act: Sequence[Tag]) -> Orders:
-        """Let those go on who wait for others to catch up, and no longer have to.
+        """Release those who waited for others to catch up, and no longer have to.
 
         Who is behind never waits for who is ahead, so every window is free of deadlock.
         """
@@ -254,7 +254,7 @@ class Coordinator:
         return orders
 
     def _ask_physical(self, reports: Sequence[Report], federate: int) -> Orders:
-        """Let those with physical inputs take part in a tag that somebody waits for.
+        """Let those with physical inputs take part in a tag that a federate waits for.
 
         When its clock has passed the tag, nothing physical can come before.
         """

@@ -203,7 +203,7 @@ class Federate:
 
     def wait(self, report: CoreReport) -> None:
         """Report to the coordinator. Called by the core, on a worker's thread."""
-        n, n_step, b, b_step, d, d_step, h, h_step, inside, heard, sent, received = (
+        n, n_step, b, b_step, d, d_step, h, h_step, inside, taken, sent, received = (
             report
         )
         self._wire.report(
@@ -213,7 +213,7 @@ class Federate:
                 Tag(d, d_step),
                 Tag(h, h_step),
                 inside,
-                heard,
+                taken,
                 sent,
                 received,
             )

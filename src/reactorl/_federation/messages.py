@@ -76,7 +76,7 @@ class Report(NamedTuple):
         horizon: It begins no later tag.
         inside: Whether it waits within the tag ``next``; if that is ``NEVER_ENDS``, it
             is done with the final tag and waits for nothing.
-        heard: How many messages it has taken in.
+        taken: How many messages it has taken in.
         sent: How many values it sent, per federate.
         received: How many it has taken in.
     """
@@ -86,6 +86,6 @@ class Report(NamedTuple):
     done: Tag
     horizon: Tag
     inside: bool
-    heard: int
+    taken: int
     sent: tuple[int, ...]
     received: tuple[int, ...]

@@ -22,7 +22,7 @@ CoreReport: TypeAlias = (
     "tuple[int, int, int, int, int, int, int, int, bool, int, "
     "tuple[int, ...], tuple[int, ...]]"
 )
-"""Next, bound, done and horizon (tags), inside, heard, sent, received."""
+"""Next, bound, done and horizon (tags), inside, taken, sent, received."""
 
 
 class ElsewhereError(Exception):
