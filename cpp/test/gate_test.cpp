@@ -235,3 +235,18 @@ TEST(a_demand_is_answered_by_taking_part) {
            said.tag < Tag{9, 1};
   }));
 }
+
+TEST(a_value_of_the_final_tag_tells_that_it_is_the_final_one) {
+  Parts parts;
+  Session session(parts.program);
+  Peer peer(nullptr);
+  session.scheduler.federate(parts.gate, peer);
+  session.scheduler.put(promise(kLastTag));
+  session.scheduler.put(value({3, 0}, 0, 5, true));
+
+  CHECK(session.run() == Status::kFinished);
+
+  CHECK(parts.seen == std::vector<std::int64_t>({5}));
+  CHECK(parts.beside == std::vector<Time>({0}));
+  CHECK_EQ(peer.count(MessageKind::kEnding), 1U);
+}

@@ -100,7 +100,7 @@ EVERYWHERE = {"main.ticker": "a", "main.judge": "b", "main.watcher": "c"}
 
 def in_parts(
     main: type[Reactor],
-    placement: Any,
+    placement: Any,  # noqa: ANN401
     seed: int,
     **options: Any,  # noqa: ANN401
 ) -> Simulation:

@@ -53,10 +53,6 @@ def test_networks_in_parts(seed: int) -> None:
     check_network(seed)
 
 
-def test_the_final_tag_is_learned_from_a_value() -> None:
-    assert check_program(451)
-
-
 @pytest.mark.parametrize("workers", [1, 2, 3, 4])
 def test_networks_in_parts_with_many_threads(workers: int) -> None:
     for seed in range(20):

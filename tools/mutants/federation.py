@@ -86,10 +86,7 @@ FEDERATION: Final = (
         "cpp/src/gate.cpp",
         "    stop_ = std::min(stop_, m.tag);  // it may be the first to say so\n",
         "",
-        (
-            "tests/federation/test_oracle_agrees.py::test_networks_in_parts",
-            "tests/federation/test_oracle_agrees.py::test_the_final_tag_is_learned_from_a_value",
-        ),
+        ("cpp/test/gate_test.cpp",),
         "A federate runs the final tag without its reactions to the end.",
     ),
     Mutant(
