@@ -254,8 +254,9 @@ def _imports(*names: str) -> dict[str, set[str]]:
 
 def test_network_modules_are_imported_for_workers_dashboard_and_tracking_only() -> None:
     found = _imports(
-        "aiohttp", "asyncio", "ftplib", "http", "httpx", "requests", "smtplib", "socket",
-        "socketserver", "ssl", "urllib", "urllib3", "wandb", "webbrowser", "xmlrpc",
+        "aiohttp", "asyncio", "ftplib", "http", "httpx", "requests", "smtplib",
+        "socket", "socketserver", "ssl", "urllib", "urllib3", "wandb", "webbrowser",
+        "xmlrpc",
     )  # fmt: skip
 
     assert found == {
@@ -329,14 +330,13 @@ def stranger(
     return tmp_path / "runs" / "run"
 
 
-def change(run: Path, **changes: Any) -> None:
+def change(run: Path, changes: dict[str, Any]) -> None:
     """Change settings in the configuration of a run."""
     file = run / "config.json"
     config = json.loads(file.read_text("utf-8"))
     assert set(changes) <= {*config["settings"], "algorithm"}
-    if "algorithm" in changes:
-        config["algorithm"] = changes.pop("algorithm")
-    config["settings"] |= changes
+    for key, value in changes.items():
+        (config if key == "algorithm" else config["settings"])[key] = value
     file.write_text(json.dumps(config))
 
 
@@ -357,7 +357,7 @@ def last_key(changes: dict[str, Any]) -> str:
 def test_eval_and_resume_import_what_the_configuration_names(
     changes: dict[str, Any], line: str, stranger: Path
 ) -> None:
-    change(stranger, **changes)
+    change(stranger, changes)
 
     assert main(line.split()) == 2
 
@@ -368,7 +368,7 @@ def test_eval_and_resume_import_what_the_configuration_names(
 def test_modules_in_the_run_directory_are_not_found(
     changes: dict[str, Any], stranger: Path
 ) -> None:
-    change(stranger, **changes)
+    change(stranger, changes)
     Path("stranger.py").rename(stranger / "stranger.py")
 
     assert main(["eval", str(stranger)]) == 2
@@ -378,7 +378,7 @@ def test_modules_in_the_run_directory_are_not_found(
 
 @pytest.mark.parametrize("line", ["eval runs/run", "train ppo --resume runs/run"])
 def test_an_algorithm_is_not_imported_by_name(line: str, stranger: Path) -> None:
-    change(stranger, algorithm="stranger:PPO")
+    change(stranger, {"algorithm": "stranger:PPO"})
 
     assert main(line.split()) == 2
 
@@ -387,7 +387,7 @@ def test_an_algorithm_is_not_imported_by_name(line: str, stranger: Path) -> None
 
 def test_runs_are_listed_and_plotted_without_imports(stranger: Path) -> None:
     for changes in NAMED:
-        change(stranger, **changes)
+        change(stranger, changes)
 
     assert main(["runs"]) == 0
     assert main(["plot", str(stranger)]) in (0, 2)  # 2: without matplotlib

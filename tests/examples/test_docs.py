@@ -108,7 +108,9 @@ def test_modules_needed_by_blocks_are_installed() -> None:
 def test_mentioned_make_targets_exist() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for name, text in TEXTS.items():
-        for target in re.findall(r"(?:`|^|\$ )make ([a-z][a-z0-9-]+)", text, re.MULTILINE):
+        for target in re.findall(
+            r"(?:`|^|\$ )make ([a-z][a-z0-9-]+)", text, re.MULTILINE
+        ):
             assert re.search(rf"^{target}:", makefile, re.MULTILINE), (name, target)
 
 

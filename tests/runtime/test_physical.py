@@ -163,6 +163,24 @@ def test_a_recorded_run_can_be_replayed_exactly(tmp_path: Path) -> None:
         assert again.final_tag == first.final_tag
 
 
+class Endless(Reactor):
+    """Has a timer that nothing ends, and could hear from outside."""
+
+    tick = Timer(0, msec(1))
+    poke = PhysicalAction[int]()
+
+    @reaction(tick, poke)
+    def note(self) -> None: ...
+
+
+def test_a_replay_ends_where_the_recorded_run_ended() -> None:
+    first = run(Endless, workers=1, fast=True, record=True, timeout=msec(3))
+
+    again = run(Endless, workers=1, fast=True, replay=first.recording, timeout=msec(7))
+
+    assert again.final_tag == first.final_tag == Tag(msec(3))
+
+
 class Late(Reactor):
     """Misses a deadline at each of three ticks."""
 

@@ -48,7 +48,15 @@ def looped(layer: Any, images: Any, stride: int, padding: int) -> Any:
 @pytest.mark.parametrize("xp", [np, jnp], ids=["numpy", "jax"])
 @pytest.mark.parametrize(
     ("size", "kernel", "stride", "padding"),
-    [((7, 7), 3, 1, 0), ((9, 8), 3, 2, 0), ((10, 13), 4, 3, 0), ((5, 6), 3, 1, 1)],
+    [
+        ((7, 7), 3, 1, 0),
+        ((9, 8), 3, 2, 0),
+        ((10, 13), 4, 3, 0),
+        ((5, 6), 3, 1, 1),
+        ((20, 21), 8, 4, 0),
+        ((9, 8), 4, 2, 1),
+        ((7, 9), 3, 3, 0),
+    ],
 )
 def test_convolution_equals_loops(
     xp: Any, size: tuple[int, int], kernel: int, stride: int, padding: int

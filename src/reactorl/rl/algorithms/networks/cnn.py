@@ -3,7 +3,8 @@
 
 A convolution is a product of two matrices: the patches of all images, and the filters.
 XLA compiles convolutions inside loops, such as the loop over minibatches, to code for
-CPUs that is ten times slower than this.
+CPUs that is ten times slower than this. Patches of large strides are not copied: see
+``_convolve_blocks``.
 """
 
 from __future__ import annotations
@@ -55,11 +56,42 @@ def convolve(
     if padding:
         around = (padding, padding)
         images = xp.pad(images, ((0, 0), around, around, (0, 0)))
+    if stride > 1 and kernel % stride == 0:
+        return _convolve_blocks(weights, images, xp, stride) + layer["b"]
     shifted = _windows(images, kernel, stride)
     count, height, width = shifted[0].shape[:3]
     patches = xp.concatenate(shifted, axis=3).reshape(count * height * width, -1)
     found = patches @ weights.reshape(-1, filters) + layer["b"]
     return found.reshape(count, height, width, filters)
+
+
+def _convolve_blocks(weights: Any, images: Any, xp: ModuleType, stride: int) -> Any:  # noqa: ANN401
+    """Return the convolution with a kernel of whole blocks of ``stride`` pixels.
+
+    Images become images of blocks, where the stride is 1. Every block is multiplied by
+    all parts of the filters at once, and the products that belong together are added.
+    So each pixel is read once, where overlapping patches hold it several times.
+    """
+    kernel, _, channels, filters = weights.shape
+    count, height, width, _ = images.shape
+    per_side = kernel // stride
+    down, right = (height - kernel) // stride + 1, (width - kernel) // stride + 1
+    rows, columns = down + per_side - 1, right + per_side - 1
+    size = stride * stride * channels
+    blocks = images[:, : rows * stride, : columns * stride]
+    blocks = blocks.reshape(count, rows, stride, columns, stride, channels)
+    blocks = blocks.transpose(0, 1, 3, 2, 4, 5).reshape(-1, size)
+    parts = weights.reshape(per_side, stride, per_side, stride, channels, filters)
+    parts = parts.transpose(1, 3, 4, 0, 2, 5).reshape(size, -1)
+    products = (blocks @ parts).reshape(count, rows, columns, -1, filters)
+    first, *rest = [
+        products[:, row : row + down, column : column + right, row * per_side + column]
+        for row in range(per_side)
+        for column in range(per_side)
+    ]
+    for shifted in rest:
+        first = first + shifted
+    return first
 
 
 def max_pool(images: Any, xp: ModuleType) -> Any:  # noqa: ANN401
