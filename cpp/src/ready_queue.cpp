@@ -302,12 +302,8 @@ auto ReadyQueue::passed(ReactionId reaction) const -> bool {
   const LevelId level = plan_.reactions[reaction].level;
   const LevelId current = current_.load();
   if (current > level || finished()) return true;  // also if no level has work
-  // As in `search`: first what runs, then the levels upwards.
-  for (WorkerId w = 0; w < workers_; ++w) {
-    const std::uint32_t r = running_[w].running.load();
-    if (r == kLooking || r == kAway) continue;
-    if (r == kClaiming || reach_.before(ReactionId(r), reaction)) return false;
-  }
+  // All that is unfinished is at the current level or above; levels are read upwards, so
+  // what one adds meanwhile to a higher level is seen there.
   std::size_t inspected = 0;
   for (LevelId at = next_level(current); at < level; at = next_level(LevelId(at + 1))) {
     for (WorkerId home = 0; home < workers_; ++home) {

@@ -250,3 +250,55 @@ TEST(a_value_of_the_final_tag_tells_that_it_is_the_final_one) {
   CHECK(parts.beside == std::vector<Time>({0}));
   CHECK_EQ(peer.count(MessageKind::kEnding), 1U);
 }
+
+TEST(who_is_asked_about_an_earlier_tag_says_where_it_is) {
+  Parts parts;
+  Session session(parts.program);
+  Scheduler* scheduler = &session.scheduler;
+  int step = 0;
+  Peer peer([&](const Report& report) {
+    if (!report.inside || report.next != Tag{10, 0}) return;
+    if (step == 0) {
+      scheduler->put({.kind = MessageKind::kDemand, .peer = kPeer, .tag = {5, 0}});
+    } else if (step == 1) {
+      scheduler->put(end_at({10, 1}));
+      scheduler->put(promise(kLastTag));
+      scheduler->put(promise(kLastTag, 1, true));
+    }
+    ++step;
+  });
+  session.scheduler.federate(parts.gate, peer);
+  session.scheduler.put(promise({10, 0}));
+
+  CHECK(session.run() == Status::kFinished);
+
+  const auto in_the_tag = [](const Peer::Said& said) {
+    return said.kind == MessageKind::kPromise && said.tag == Tag{10, 0} &&
+           said.at == Tag{10, 0} && said.index == 0;
+  };
+  // Once after the start, once when it was asked.
+  CHECK_EQ(std::ranges::count_if(peer.said, in_the_tag), 2);
+}
+
+TEST(a_stop_takes_effect_at_its_tag_and_not_when_it_is_known) {
+  Parts parts;
+  const TriggerId alarm = parts.program.action();
+  parts.program.react({.reactor = 3,
+                       .triggers = {parts.program.of(parts.timer)},
+                       .body = [=](Body& body) { body.schedule(alarm, 77, 0); }});
+  Session session(parts.program);
+  Peer peer(nullptr);
+  session.scheduler.federate(parts.gate, peer);
+  session.scheduler.put(
+      {.kind = MessageKind::kStop, .peer = kPeer, .tag = {20, 0}, .at = {20, 1}});
+  session.scheduler.put(promise(kLastTag));
+  session.scheduler.put(promise(kLastTag, 1, true));
+
+  CHECK(session.run() == Status::kFinished);
+
+  // At the tags 0, 10 and 20 the end was not known in one process.
+  const std::vector<std::int64_t> words = session.trace();
+  for (const std::int64_t at : {77, 87, 97}) {
+    CHECK(std::ranges::find(words, at) != words.end());
+  }
+}

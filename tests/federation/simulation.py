@@ -241,6 +241,9 @@ class Simulation:
             for life in self.lives:
                 if life.thread is not None:
                     life.thread.join(PATIENCE)
+        failed = self.coordinator.failed
+        if failed is not None and (error := self.lives[failed].error) is not None:
+            raise error
         for life in self.lives:
             if life.error is not None:
                 raise life.error

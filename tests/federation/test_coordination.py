@@ -25,7 +25,7 @@ from reactorl import (
     startup,
 )
 from reactorl._federation.coordinator import Coordinator, earliest, floors
-from reactorl._federation.messages import NEVER_ENDS, Kind, Message, Report
+from reactorl._federation.messages import BEFORE_ALL, NEVER_ENDS, Kind, Message, Report
 from reactorl._program.cut import cut_program
 from reactorl._program.placement import Federation
 from reactorl.testing import assert_same_trace
@@ -390,6 +390,33 @@ def test_who_waits_in_a_tag_counts_with_that_tag() -> None:
 
     assert act == [Tag(3, 0), Tag(8, 0)]
     assert floors(cut, act, 1) == (NEVER_ENDS, Tag(8, 0))
+
+
+def test_the_first_failure_counts_in_whatever_order_they_are_reported() -> None:
+    early, late = (
+        Message(Kind.FAILURE, tag=Tag(3, 0), key=9),
+        Message(Kind.FAILURE, tag=Tag(4, 0), key=1),
+    )
+    for order in ((0, early, 1, late), (1, late, 0, early)):
+        coordinator = Coordinator(two())
+        coordinator.on_message(order[0], order[1])
+        coordinator.on_message(order[2], order[3])
+        assert (coordinator.failure, coordinator.failed) == (early, 0)
+
+
+def test_a_stop_from_outside_waits_until_all_have_stopped() -> None:
+    coordinator = Coordinator(two())
+    coordinator.on_report(0, report(Tag(3, 0), Tag(2, 0)))
+    coordinator.on_report(1, report(Tag(3, 0), Tag(2, 0)))
+    orders = coordinator.request_stop()
+    assert [message.kind for _, message in orders] == [Kind.HORIZON] * 2
+
+    frozen = {"horizon": BEFORE_ALL}
+    coordinator.on_report(1, report(Tag(4, 0), Tag(3, 0), **frozen))
+    assert coordinator.end is None
+    coordinator.on_report(0, report(Tag(9, 0), Tag(8, 0), **frozen))
+
+    assert coordinator.end == Tag(8, 1)
 
 
 def test_a_missing_value_is_an_error() -> None:

@@ -70,7 +70,7 @@ FEDERATION: Final = (
         "cpp/src/gate.cpp",
         "    peers_[m.peer].owed = !final_;\n",
         "    peers_[m.peer].owed = false;\n",
-        ("tests/federation/test_oracle_agrees.py::test_networks_in_parts",),
+        ("cpp/test/gate_test.cpp",),
         "A federate waits forever for one that is ahead.",
     ),
     Mutant(
@@ -102,7 +102,7 @@ FEDERATION: Final = (
         "cpp/src/scheduler.cpp",
         "  if (gate_ && now_ >= gate_->stop()) agenda_.stop_by(now_);",
         "  if (gate_) agenda_.stop_by(gate_->stop());",
-        ("tests/federation/test_oracle_agrees.py::test_networks_in_parts",),
+        ("cpp/test/gate_test.cpp",),
         "Events are dropped that one process traces.",
     ),
     Mutant(
@@ -116,8 +116,8 @@ FEDERATION: Final = (
     Mutant(
         "federation-slots-pass-while-an-earlier-reaction-runs",
         "cpp/src/ready_queue.cpp",
-        "    if (r == kClaiming || reach_.before(ReactionId(r), reaction)) return false;\n",
-        "",
+        "        if (reach_.before(other, reaction)) return false;\n",
+        "        if (state == stamp(kQueued) && reach_.before(other, reaction)) return false;\n",
         ("cpp/test/ready_queue_test.cpp",),
         "A slot is said to be absent that a reaction is about to trigger.",
     ),

@@ -116,6 +116,8 @@ class Coordinator:
         self._horizons: dict[int, Tag] = {}
         self._attends: set[tuple[int, Tag]] = set()
         self._failure: Message | None = None
+        self.failed: int | None = None
+        """The federate that has the first failure in the order of the program."""
         self._halting = False
         self._above = _ancestors(cut)
         self.end: Tag | None = None
@@ -152,6 +154,7 @@ class Coordinator:
             known = self._failure
             if known is None or _place(message) < _place(known):
                 self._failure = message
+                self.failed = federate
                 return self._to_all(message, but=federate)
             return []
         msg = f"a federate must not send {message.kind.name} to the coordinator"
