@@ -13,6 +13,7 @@ import heapq
 import os
 import pickle
 import threading
+import time
 from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -147,9 +148,10 @@ class Simulation:
             "stay_home": False,
             "fast": True,
         }
-        self._options = make_options(
-            program, workers=workers, **{**defaults, **options}
-        )
+        given = {**defaults, **options}
+        if not given["fast"] and given["start_time"] is None:
+            given["start_time"] = time.time_ns()
+        self._options = make_options(program, workers=workers, **given)
         self.coordinator = Coordinator(
             cut, keepalive=self._options.keepalive, window=window
         )
@@ -180,12 +182,12 @@ class Simulation:
         lives: tuple[int, int],
         what: Message | Report,
     ) -> None:
-        time = self._now + self._random.choice(self._latencies)
-        time = max(time, self._latest.get((source, target), 0))
-        self._latest[source, target] = time
+        arrival = self._now + self._random.choice(self._latencies)
+        arrival = max(arrival, self._latest.get((source, target), 0))
+        self._latest[source, target] = arrival
         self._order += 1
         heapq.heappush(
-            self._heap, Delivery(time, self._order, source, target, lives, what)
+            self._heap, Delivery(arrival, self._order, source, target, lives, what)
         )
 
     def waits(self, index: int, number: int, report: Report) -> None:

@@ -55,7 +55,8 @@ class Federate:
         program: The whole program.
         cut: How it is cut; the same for all federates.
         index: Which of them this is.
-        options: Options of the run; the same for all federates but for ``workers``.
+        options: Options of the run, with a start time; the same for all federates but
+            for ``workers``.
         wire: The ways to the others.
         replay: Where physical inputs come from.
         keeps: Whether values that were sent are kept, to send them again to a federate
@@ -73,6 +74,9 @@ class Federate:
         replay: Recording | None = None,
         keeps: bool = False,
     ) -> None:
+        if options.start_time is None:
+            msg = "start_time must be the same time for all federates, got None"
+            raise ValueError(msg)
         self.index = index
         self._wire = wire
         self._keeps = keeps
