@@ -14,7 +14,6 @@ import os
 import pickle
 import threading
 import time
-from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -22,68 +21,21 @@ from reactorl._federation.coordinator import Coordinator
 from reactorl._federation.federate import Federate
 from reactorl._federation.merge import merged_trace
 from reactorl._federation.messages import NEVER_ENDS, Kind, Message, Report
-from reactorl._program.cut import analyze_cut
-from reactorl._program.placement import Federation
 from reactorl._runtime.options import make_options
-from reactorl._runtime.recording import Recording
 from reactorl.tag import Tag
+from tests.federation.deliveries import Counts, DeadlockError, Delivery, Life
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reactorl import Program
     from reactorl._program.cut import Cut
-    from reactorl.testing.generated import GeneratedProgram
+    from reactorl._runtime.recording import Recording
     from reactorl.trace import Trace
 
 COORDINATOR = -1
 PATIENCE = float(os.environ.get("REACTORL_PATIENCE", "60"))  # seconds; only ends hangs
 LATENCIES = (0, 0, 1, 5, 50)
-
-
-class DeadlockError(AssertionError):
-    """Everybody waits and nothing is on its way."""
-
-
-@dataclass
-class Counts:
-    """What was delivered."""
-
-    values: int = 0
-    promises: int = 0
-    demands: int = 0
-    floors: int = 0
-    reports: int = 0
-    again: int = 0  # values that came twice
-    kills: int = 0
-
-
-@dataclass
-class Life:
-    """One life of a federate."""
-
-    federate: Federate
-    number: int
-    put: int = 0  # messages given to its core
-    taken: int = 0  # messages that it had taken in when it waited last
-    waiting: bool = False
-    ended: bool = False
-    whole: bool = False  # it reached the final tag
-    error: BaseException | None = None
-    thread: threading.Thread | None = None
-    report: Report | None = None
-
-
-@dataclass(order=True)
-class Delivery:
-    """A message on its way."""
-
-    time: int
-    order: int
-    source: int = field(compare=False)
-    target: int = field(compare=False)
-    lives: tuple[int, int] = field(compare=False)
-    what: Message | Report = field(compare=False)
 
 
 class SimulatedWire:
@@ -424,44 +376,3 @@ class Simulation:
 def without_counts(report: Report) -> Report:
     """Return a report without what only the simulation wants to know."""
     return report._replace(taken=0)
-
-
-def random_cut(
-    generated: GeneratedProgram, seed: int, most: int = 4, tries: int = 20
-) -> Cut | None:
-    """Place the reactors of a program at random; None if nothing was found to cut."""
-    random = Random(seed)
-    program = generated.program
-    for _ in range(tries):
-        names = [f"f{index}" for index in range(random.randint(2, most))]
-        placement = {
-            node.path: random.choice(names)
-            for node in program.reactors
-            if node.scope < 0 and random.random() < 0.7
-        }
-        found = analyze_cut(program, Federation(placement, rest=random.choice(names)))
-        if found.cut is not None and len(found.cut.names) > 1:
-            return found.cut
-    return None
-
-
-def simulate(
-    generated: GeneratedProgram,
-    cut: Cut,
-    *,
-    seed: int,
-    **options: Any,  # noqa: ANN401
-) -> Simulation:
-    """Return the simulation of a generated program, with its options."""
-    recording = None
-    if generated.physical_events:
-        recording = Recording(events=list(generated.physical_events), missed=[])
-    return Simulation(
-        generated.program,
-        cut,
-        seed=seed,
-        recording=recording,
-        timeout=generated.timeout,
-        run_seed=generated.seed,
-        **options,
-    )

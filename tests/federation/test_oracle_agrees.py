@@ -13,8 +13,10 @@ import pytest
 from reactorl import ReactorlWarning
 from reactorl.testing import assert_same_trace
 from reactorl.testing.generated import program_from_seed
+from tests.federation.deliveries import Counts
+from tests.federation.generated_cuts import random_cut, simulate
 from tests.federation.networks import cut_network, draw_network, program_of
-from tests.federation.simulation import Counts, Simulation, random_cut, simulate
+from tests.federation.simulation import Simulation
 from tests.oracle import interpret
 from tests.oracle.runs import by_oracle
 

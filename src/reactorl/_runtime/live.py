@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from reactorl import _core
 from reactorl._runtime.access import refusals
+from reactorl._runtime.busy import busy
 from reactorl._runtime.checking import Checker
 from reactorl._runtime.context import RunContext
 from reactorl._runtime.federated import ElsewhereError, make_gate_plan
@@ -37,7 +38,6 @@ from reactorl._util.gc_pause import gc_paused
 from reactorl._util.machine import has_gil
 from reactorl.errors import (
     AccessError,
-    BusyError,
     ReactionError,
     ReactorlError,
     ReplayError,
@@ -384,22 +384,6 @@ class Live:
             "assigns to",
             f"to send a value write self.{name}.set(value); state needs another name",
         )
-
-
-def busy(error: _core.SessionBusyError) -> BusyError:
-    """Return what to raise when a session is used while it is in use."""
-    (inside,) = error.args
-    if inside:
-        return BusyError(
-            "the session is running the reaction that uses it",
-            None,
-            "Schedule an action to run again, request_stop() to end the program.",
-        )
-    return BusyError(
-        "the session is in use by another thread",
-        None,
-        "Wait until that thread is done, or give each thread its own session.",
-    )
 
 
 def _restore(names: tuple[str, ...], instance: Reactor) -> None:
