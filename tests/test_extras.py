@@ -38,6 +38,11 @@ CASES = {
     "cli": ("argcomplete", COMMAND.format(words="'completion', 'bash'"), "cli"),
     "rl": ("gymnasium", "\nfrom reactorl.rl import VectorEnv\n", "rl"),
     "train": ("jax", COMMAND.format(words="'train', 'dqn'"), "train"),
+    "federation": (
+        "cryptography",
+        "\nfrom reactorl._federation.certificate import Certificate\nCertificate()\n",
+        "federation",
+    ),
     "pettingzoo": (
         "pettingzoo",
         "\nimport reactorl.rl.multi_agent.pettingzoo\n",

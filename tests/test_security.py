@@ -262,11 +262,19 @@ def test_network_modules_are_imported_for_workers_dashboard_and_tracking_only() 
     assert found == {
         "dashboard/server.py": {"http", "socket", "socketserver"},
         "dashboard/view.py": {"socket"},  # the name of this machine
+        **_federation(found),
         "rl/envs/process/child.py": {"socket"},
         "rl/envs/process/worker.py": {"socket"},
         "rl/runs/tensorboard.py": {"socket"},  # the name of this machine
         "rl/runs/trainer.py": {"wandb"},  # --track
     }
+
+
+def _federation(found: dict[str, set[str]]) -> dict[str, set[str]]:
+    """Return what links between federates import: sockets and TLS only."""
+    links = {name: used for name, used in found.items() if name.startswith("_feder")}
+    assert set().union(*links.values()) == {"socket", "ssl"}
+    return links
 
 
 # -- files that execute code -----------------------------------------------------------
@@ -489,16 +497,20 @@ def _modules(*, loading: str) -> set[str]:
 def test_pickles_are_read_from_own_processes_and_allowed_recordings_only() -> None:
     assert _modules(loading=r"(cloud)?pickle\.loads?|.*\.?Unpickler") == {
         "_runtime/recording.py",  # with allow_pickle=True
-        "rl/envs/process/serialization.py",  # between a parent and its workers
+        "_federation/codec.py",  # between federates, after mutual authentication
+        "_util/serialization.py",  # between a parent and its workers
         "rl/envs/thread_safety/child.py",  # from its parent
         "rl/envs/thread_safety/probe.py",  # from its child
     }
 
 
-def test_servers_are_the_dashboard_only() -> None:
+def test_servers_are_the_dashboard_and_federates_only() -> None:
     calls = r".*\.(listen|create_server|serve_forever|handle_request)"
+    found = _modules(loading=calls)
 
-    assert {name.partition("/")[0] for name in _modules(loading=calls)} <= {"dashboard"}
+    assert {name for name in found if not name.startswith("dashboard/")} == {
+        "_federation/endpoint.py"
+    }
 
 
 def test_cache_is_where_the_page_says(

@@ -132,8 +132,8 @@ FEDERATION: Final = (
     Mutant(
         "federation-floors-ignore-who-is-behind-others",
         "src/reactorl/_federation/coordinator.py",
-        "            if reached < act[link.target]:\n",
-        "            if reached < act[link.target] and link.direct:\n",
+        "            if reached < act[link.target] and not over:\n",
+        "            if reached < act[link.target] and not over and link.direct:\n",
         ("tests/federation/test_oracle_agrees.py::test_networks_in_parts",),
         "A floor is granted above what comes over two links.",
     ),

@@ -36,13 +36,18 @@ Orders: TypeAlias = "list[tuple[int, Message]]"
 
 
 def unsure(reports: Sequence[Report]) -> frozenset[int]:
-    """Return the federates to which values may be on their way."""
+    """Return the federates to which values may be on their way.
+
+    One that is done with the final tag never acts again; what is sent to it is for tags
+    after the end, by federates that had not reached the stop when they sent it.
+    """
     count = len(reports)
     return frozenset(
         to
         for to in range(count)
         for other in range(count)
         if reports[other].sent[to] > reports[to].received[other]
+        and not reports[to].is_over
     )
 
 
@@ -62,7 +67,8 @@ def earliest(cut: Cut, reports: Sequence[Report]) -> list[Tag]:
                 if link.lookahead is None:
                     continue
                 reached = delayed(reached, link.lookahead)
-            if reached < act[link.target]:
+            over = reports[link.target].is_over
+            if reached < act[link.target] and not over:
                 act[link.target] = reached
                 changed = True
     return act

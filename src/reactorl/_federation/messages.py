@@ -89,3 +89,8 @@ class Report(NamedTuple):
     taken: int
     sent: tuple[int, ...]
     received: tuple[int, ...]
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the federate is done with the final tag."""
+        return self.inside and self.next == NEVER_ENDS

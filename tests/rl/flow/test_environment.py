@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from gymnasium.wrappers import TimeLimit
 
+from reactorl._util.serialization import deserialize, serialize
 from reactorl.rl import (
     PPO,
     ActOutput,
@@ -21,7 +22,6 @@ from reactorl.rl import (
     MultiAgentFlow,
 )
 from reactorl.rl.checkpoint.identity import identity
-from reactorl.rl.envs.process.serialization import deserialize, serialize
 from tests.rl.contract.tasks import IPPO_TASK
 from tests.rl.trained import trained
 

@@ -13,11 +13,12 @@ EXTRAS = {
     "cli": ("argcomplete", "rich"),
     "rl": ("cloudpickle", "gymnasium", "numpy"),
     "train": ("cyclopts", "jax", "matplotlib", "optax", "tensorboardX"),
+    "federation": ("cloudpickle", "cryptography"),
     "pettingzoo": ("pettingzoo",),
     "sb3": ("stable-baselines3",),
     "atari": ("ale-py",),
 }
-"""Packages of each extra. All extras but ``cli`` include ``rl``."""
+"""Packages of each extra. All but ``cli`` and ``federation`` include ``rl``."""
 OTHERS = ("jaxlib", "torch", "opencv-python-headless", "pillow", "wandb")
 """Further packages that matter in a bug report."""
 

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import gymnasium as gym
 
+from reactorl._util.serialization import deserialize, serialize
 from reactorl.rl.envs.commands import Answer, Load, Only, Reset, Save, Step, Verify
 from reactorl.rl.envs.errors import EnvError
 from reactorl.rl.envs.process.protocol import (
@@ -34,7 +35,6 @@ from reactorl.rl.envs.process.protocol import (
     STEP,
     WorkerConfig,
 )
-from reactorl.rl.envs.process.serialization import deserialize, serialize
 from reactorl.rl.envs.process.shared_memory import SharedMemory
 from reactorl.rl.envs.rules import Rules
 from reactorl.rl.envs.shard import LocalShard

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 from gymnasium.vector import AutoresetMode
 
+from reactorl._util.serialization import serialize
 from reactorl.rl.envs.backend import first_failure
 from reactorl.rl.envs.commands import Describe, Step
 from reactorl.rl.envs.process.protocol import EXECUTE, IDLE, REPLACE, STEP, Loss
-from reactorl.rl.envs.process.serialization import serialize
 from reactorl.rl.envs.process.shared_arrays import SharedArrays
 from reactorl.rl.envs.process.worker import ProcessLostError, WorkerProcess
 from reactorl.rl.multi_agent.results import NO_LAST, Last, ParallelReset, ParallelStep

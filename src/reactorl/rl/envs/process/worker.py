@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import gymnasium as gym
 
-from reactorl.rl.envs.errors import EnvError, ForkedProcessError
-from reactorl.rl.envs.process.protocol import ASSIGN, CLOSED, IDLE, WorkerConfig
-from reactorl.rl.envs.process.serialization import (
+from reactorl._util.serialization import (
     deserialize,
     serialize,
     serialize_by_value,
 )
+from reactorl.rl.envs.errors import EnvError, ForkedProcessError
+from reactorl.rl.envs.process.protocol import ASSIGN, CLOSED, IDLE, WorkerConfig
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import gymnasium as gym
 
+from reactorl._util.serialization import serialize_by_value
 from reactorl.rl.envs.factory import Recipe
-from reactorl.rl.envs.process.serialization import serialize_by_value
 from reactorl.rl.envs.thread_safety.cache import load_verdict, save_verdict
 from reactorl.rl.envs.thread_safety.identity import Identity
 from reactorl.rl.envs.thread_safety.known import look, name_of
