@@ -40,7 +40,7 @@ def simulate(
     cut: Cut,
     *,
     seed: int,
-    **options: Any,  # noqa: ANN401
+    **options: Any,
 ) -> Simulation:
     """Return the simulation of a generated program, with its options."""
     recording = None

@@ -103,7 +103,7 @@ def main_of(network: Network) -> type[Reactor]:
         for node, cls in enumerate(classes):
             namespace[f"n{node}"] = cls()
 
-        def build(self: Any) -> None:  # noqa: ANN401
+        def build(self: Any) -> None:
             for number, step in enumerate(network.steps):
                 target = getattr(self, f"n{step.node}")
                 for place, (source, delay) in enumerate(step.inputs):
@@ -157,7 +157,7 @@ def _reaction(number: int, step: Step) -> object:
 
 
 def _body(number: int, step: Step, names: list[str]) -> Callable[[Any], None]:
-    def react(self: Any) -> None:  # noqa: ANN401
+    def react(self: Any) -> None:
         stir = Stir(step.salt)
         stir.add(self.elapsed)
         stir.add(self.tag.microstep)

@@ -77,7 +77,7 @@ class Simulation:
         window: int | None = None,
         recording: Recording | None = None,
         latencies: Sequence[int] = LATENCIES,
-        **options: Any,  # noqa: ANN401 - options of run()
+        **options: Any,
     ) -> None:
         self.program = program
         self.cut = cut

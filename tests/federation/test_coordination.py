@@ -100,9 +100,9 @@ EVERYWHERE = {"main.ticker": "a", "main.judge": "b", "main.watcher": "c"}
 
 def in_parts(
     main: type[Reactor],
-    placement: Any,  # noqa: ANN401
+    placement: Any,
     seed: int,
-    **options: Any,  # noqa: ANN401
+    **options: Any,
 ) -> Simulation:
     program = elaborate(main)
     federation = options.pop("federation", None) or Federation(placement)
@@ -326,7 +326,7 @@ def test_who_has_physical_inputs_promises_what_its_clock_has_passed(fast: bool) 
 START = Tag(0, 0)
 
 
-def report(next_: Tag, done: Tag = START, **more: Any) -> Report:  # noqa: ANN401
+def report(next_: Tag, done: Tag = START, **more: Any) -> Report:
     values: dict[str, Any] = {
         "bound": next_,
         "horizon": NEVER_ENDS,

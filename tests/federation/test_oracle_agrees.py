@@ -27,7 +27,7 @@ pytestmark = pytest.mark.filterwarnings(
 SLOW = 100_000
 
 
-def check_network(seed: int, **options: Any) -> Counts:  # noqa: ANN401
+def check_network(seed: int, **options: Any) -> Counts:
     network = draw_network(seed)
     program = program_of(network)
     cut = cut_network(network, program, seed)
@@ -39,7 +39,7 @@ def check_network(seed: int, **options: Any) -> Counts:  # noqa: ANN401
     return simulation.counts
 
 
-def check_program(seed: int, **options: Any) -> bool:  # noqa: ANN401
+def check_program(seed: int, **options: Any) -> bool:
     generated = program_from_seed(seed)
     cut = random_cut(generated, seed)
     if cut is None:
