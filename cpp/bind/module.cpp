@@ -7,6 +7,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
@@ -121,6 +122,15 @@ auto timing_numbers(const Timings& timings) -> nb::tuple {
   return nb::make_tuple(as_bytes(sums), as_bytes(works), as_bytes(tags), invocations);
 }
 
+auto crossings(const std::vector<SlotId>& slots, const std::vector<ReactionId>& writers)
+    -> std::vector<Crossing> {
+  std::vector<Crossing> all;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    all.push_back({slots[i], writers.at(i)});
+  }
+  return all;
+}
+
 auto as_object(const Value& value) -> nb::object {
   auto* object = static_cast<PyObject*>(value.get());
   return object == nullptr ? nb::none() : nb::borrow(object);
@@ -223,6 +233,31 @@ NB_MODULE(_core, m) {
           },
           "start"_a, "item"_a)
       .def("validate", &Plan::validate);
+
+  nb::class_<GatePlan>(m, "GatePlan", "What the core of a federate knows of others.")
+      .def(
+          "__init__",
+          [](GatePlan* self, bool flat, bool physical, bool stops) {
+            new (self) GatePlan{{}, {}, flat, physical, stops};
+          },
+          nb::kw_only(), "flat"_a, "physical"_a, "stops"_a)
+      .def(
+          "add_peer",
+          [](GatePlan& plan, const std::vector<SlotId>& in_slots,
+             const std::vector<ReactionId>& in_writers,
+             const std::vector<SlotId>& out_slots,
+             const std::vector<ReactionId>& out_writers, Time in_delay, bool sends) {
+            plan.peers.push_back({crossings(in_slots, in_writers),
+                                  crossings(out_slots, out_writers), in_delay, sends});
+          },
+          nb::kw_only(), "in_slots"_a, "in_writers"_a, "out_slots"_a, "out_writers"_a,
+          "in_delay"_a, "sends"_a)
+      .def(
+          "add_route",
+          [](GatePlan& plan, TriggerId stage, std::vector<PeerId> peers, bool here) {
+            plan.routes.push_back({stage, std::move(peers), here});
+          },
+          "stage"_a, "peers"_a, "here"_a);
 
   nb::class_<Session>(m, "Session", "One run of a plan.")
       .def(
@@ -376,6 +411,39 @@ NB_MODULE(_core, m) {
           [](Session& s, ReactionId r, Time d) { s.scheduler().change_deadline(r, d); },
           "reaction"_a, "deadline"_a)
       .def("request_stop", &Session::request_stop)
+      .def(
+          "federate",
+          [](Session& s, const GatePlan& plan, nb::object say, nb::object wait) {
+            s.federate(plan, say.ptr(), wait.ptr());
+          },
+          "plan"_a, "say"_a, "wait"_a,
+          "Make this the session of a federate. `say` gets messages for others, `wait` "
+          "what the coordinator has to know when nothing can be done.")
+      .def(
+          "put",
+          [](Session& s, int kind, bool final, PeerId peer, Time time,
+             std::uint32_t microstep, std::uint32_t index, Time at_time,
+             std::uint32_t at_microstep, TraceKey key, nb::object value) {
+            s.put({static_cast<MessageKind>(kind),
+                   final,
+                   peer,
+                   {time, microstep},
+                   index,
+                   {at_time, at_microstep},
+                   key,
+                   Value::share(value.ptr())});
+          },
+          "kind"_a, "final"_a, "peer"_a, "time"_a, "microstep"_a, "index"_a, "at_time"_a,
+          "at_microstep"_a, "key"_a, "value"_a.none(),
+          "Take a message from another federate or from the coordinator. For any thread.")
+      .def(
+          "broken",
+          [](const Session& s) -> std::optional<std::string> {
+            const char* text =
+                s.read([](const Scheduler& core) { return core.broken(); });
+            return text == nullptr ? std::nullopt : std::optional<std::string>(text);
+          },
+          "What a message said that cannot be, if that ended the run.")
       .def(
           "present",
           [](const Session& s, SlotId slot) { return s.scheduler().present(slot); },

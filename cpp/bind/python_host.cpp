@@ -52,6 +52,11 @@ void PythonHost::keep_failure(ReactionId reaction) {
   Py_XDECREF(surplus);
 }
 
+void PythonHost::end_by_exception() noexcept {
+  Py_XDECREF(keep_interrupt(take_exception()));
+  scheduler->break_off();
+}
+
 auto PythonHost::keep_interrupt(PyObject* exception) -> PyObject* {
   const std::lock_guard lock(mutex_);
   if (interrupt_ != nullptr) return exception;

@@ -53,6 +53,8 @@ class PythonHost final : public Host {
   }
   /// Gives up all references to Python objects.
   void clear();
+  /// Ends the run by the raised exception, as an interrupt would.
+  void end_by_exception() noexcept;
   /// What ended the run: an interrupt if there was one (with kNone), else the failure
   /// that is first in the fixed order, with its reaction. The reference is the caller's;
   /// null if there was none.

@@ -48,6 +48,8 @@ Session::~Session() {
   if (use_.load() == Use::kRunning || interpreter_is_ending()) {
     static_cast<void>(scheduler_.release());
     static_cast<void>(host_.release());
+    static_cast<void>(gate_plan_.release());
+    static_cast<void>(port_.release());
     static_cast<void>(plan_.release());
     return;
   }
@@ -57,6 +59,12 @@ Session::~Session() {
 auto Session::scheduler() const -> Scheduler& {
   if (!scheduler_) throw SessionClosed();
   return *scheduler_;
+}
+
+void Session::federate(const GatePlan& plan, PyObject* say, PyObject* wait) {
+  gate_plan_ = std::make_unique<GatePlan>(plan);
+  port_ = std::make_unique<PythonPort>(*host_, say, wait);
+  scheduler().federate(*gate_plan_, *port_);
 }
 
 auto Session::start() -> Status {
@@ -110,6 +118,7 @@ void Session::release_everything() {
   if (!scheduler_) return;
   scheduler_->dismiss();
   host_->clear();
+  if (port_) port_->clear();
   // Finalizers of values may use the session: they find it closed.
   const std::unique_ptr<Scheduler> last = std::move(scheduler_);
 }
@@ -122,6 +131,11 @@ void Session::schedule_physical(TriggerId trigger, Time extra, PyObject* value) 
 void Session::request_stop() {
   const std::lock_guard lock(gate_);
   if (open_) scheduler_->request_stop();
+}
+
+void Session::put(Message message) {
+  const std::lock_guard lock(gate_);
+  if (open_) scheduler_->put(std::move(message));
 }
 
 auto Session::is_mine() const -> bool {

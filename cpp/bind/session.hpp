@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "python_host.hpp"
+#include "python_port.hpp"
 #include "reactorl/plan.hpp"
 #include "reactorl/scheduler.hpp"
 
@@ -54,6 +55,9 @@ class Session {
   /// The slots whose values `step` returns.
   std::vector<SlotId> outputs;
 
+  /// Makes this the session of one federate; its messages go to two Python functions.
+  void federate(const GatePlan& plan, PyObject* say, PyObject* wait);
+
   // Running tags. Each throws SessionBusy or SessionClosed.
   auto start() -> Status;
   auto run() -> Status;
@@ -77,6 +81,7 @@ class Session {
   // Any thread.
   void schedule_physical(TriggerId trigger, Time extra, PyObject* value);
   void request_stop();
+  void put(Message message);
   /// Returns `read(scheduler)`; `close` waits for it. `read` must not call into Python.
   template <class Read>
   auto read(Read read) const {
@@ -98,6 +103,8 @@ class Session {
 
   std::unique_ptr<Plan> plan_;
   std::unique_ptr<PythonHost> host_;
+  std::unique_ptr<GatePlan> gate_plan_;  // in a federation
+  std::unique_ptr<PythonPort> port_;     // in a federation
   std::unique_ptr<Scheduler> scheduler_;
   std::uint64_t serial_ = 0;
   std::atomic<Use> use_{Use::kIdle};

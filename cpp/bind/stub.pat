@@ -29,6 +29,16 @@ reactorl._core.Action.schedule:
     def schedule(self, delay: int | timedelta = 0, value: object = None) -> None:
         \doc
 
+reactorl._core.Session.federate:
+    \from collections.abc import Callable
+    def federate(
+        self,
+        plan: GatePlan,
+        say: Callable[[list[tuple[int, bool, int, int, int, int, int, int, int, object]]], object],
+        wait: Callable[[tuple[int, int, int, int, int, int, int, int, bool, int, tuple[int, ...], tuple[int, ...]]], object],
+    ) -> None:
+        \doc
+
 reactorl._core.ModeSwitch.set:
     def set(self) -> None:
         \doc

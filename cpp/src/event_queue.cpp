@@ -57,6 +57,14 @@ auto PendingEvents::take(Tag tag) -> std::optional<Value> {
   return value;
 }
 
+void PendingEvents::drop_until(Tag tag) {
+  while (!empty() && events_[head_].tag <= tag) ++head_;
+  if (empty()) {
+    events_.clear();
+    head_ = 0;
+  }
+}
+
 auto PendingEvents::take_all() -> std::vector<Event> {
   events_.erase(events_.begin(), events_.begin() + static_cast<std::ptrdiff_t>(head_));
   head_ = 0;

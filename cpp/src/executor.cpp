@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "reactorl/clock.hpp"
+#include "reactorl/gate.hpp"
 #include "reactorl/tuning.hpp"
 
 namespace reactorl {
@@ -211,7 +212,16 @@ auto Executor::seek(const Worker& worker, bool polite) -> ReactionId {
   return ahead != kNone ? ahead : ready_.claim(worker.id, polite);
 }
 
+auto Executor::has_news() const -> bool { return gate_ != nullptr && gate_->waiting(); }
+
 auto Executor::wait_for_work(Worker& worker) -> ReactionId {
+  while (gate_ != nullptr) {
+    // Again after news: it says what it waits for when it has nothing left to take in.
+    const bool news = gate_->turn(worker, true);
+    const ReactionId reached = seek(worker, false);
+    if (reached != kNone || ready_.finished()) return reached;
+    if (!news) break;
+  }
   ReactionId found = look_inside(worker);
   if (found != kNone || ready_.finished()) return found;
   host_.leave(worker.id);
@@ -227,7 +237,7 @@ auto Executor::look_inside(const Worker& worker) -> ReactionId {
   const int looks = options_.one_at_a_time ? 1
                     : crowded_             ? tuning::kLooksInsideCrowded
                                            : tuning::kLooksInside;
-  for (int i = 0; i < looks && !ready_.finished(); ++i) {
+  for (int i = 0; i < looks && !ready_.finished() && !has_news(); ++i) {
     const ReactionId found = seek(worker, i < tuning::kPoliteLooks);
     if (found != kNone) return found;
     pause_between_looks();
@@ -237,7 +247,7 @@ auto Executor::look_inside(const Worker& worker) -> ReactionId {
 
 auto Executor::look_outside(const Worker& worker) -> ReactionId {
   const Time until = Clock::ticks_now() + tuning::kLookOutside;
-  for (int i = 0; !ready_.finished(); ++i) {
+  for (int i = 0; !ready_.finished() && !has_news(); ++i) {
     const ReactionId found = seek(worker, false);
     if (found != kNone) return found;
     pause_between_looks();
@@ -255,7 +265,7 @@ auto Executor::sleep(const Worker& worker) -> ReactionId {
   ReactionId found = kNone;
   if (!ready_.finished()) {
     found = seek(worker, false);
-    if (found == kNone && !ready_.finished()) {
+    if (found == kNone && !ready_.finished() && !has_news()) {
       ready_.attend(worker.id, false);
       changed_.wait(seen, tuning::kLongestSleep);
       ready_.attend(worker.id, true);
@@ -289,9 +299,10 @@ void Executor::execute(Worker& worker, ReactionId reaction) {
     const bool ok = late != Lateness::kFailed &&
                     run_body(worker, reaction, late == Lateness::kLate, shared);
     if (solo) rejoin_phase(worker);
-    if (!ok) note_failure(reaction);
+    if (!ok) fail_from(trace_key(plan_.reactions[reaction].level, reaction));
   }
   ready_.finish(worker.id, reaction);
+  if (gate_ != nullptr && gate_->writes(reaction)) gate_->turn(worker, false);
   if (idle_.load() > 0) changed_.raise();
 }
 
@@ -338,8 +349,7 @@ auto Executor::invoke(Worker& worker, ReactionId reaction, bool missed, bool sha
   return ok;
 }
 
-void Executor::note_failure(ReactionId reaction) {
-  const TraceKey key = trace_key(plan_.reactions[reaction].level, reaction);
+void Executor::fail_from(TraceKey key) {
   TraceKey least = failed_at_.load();
   while (key < least && !failed_at_.compare_exchange_weak(least, key)) {
   }

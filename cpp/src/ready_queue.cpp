@@ -68,6 +68,7 @@ void ReadyQueue::begin(Epoch epoch) {
   }
   epoch_ = epoch;
   outstanding_.store(0, std::memory_order_relaxed);
+  held_.store(0, std::memory_order_relaxed);
   current_.store(0, std::memory_order_relaxed);
 }
 
@@ -203,7 +204,9 @@ auto ReadyQueue::look_ahead(WorkerId worker) -> ReactionId {
     const Segment& segment = segments_[segment_of(current, home)];
     if (segment.head.load() < segment.tail.load()) return kNone;
   }
-  return search(worker, kNone, LevelId(current + 1));
+  // What is held at the current level is not among what workers run.
+  const bool held = held_.load() != 0;
+  return search(worker, kNone, held ? current : LevelId(current + 1));
 }
 
 auto ReadyQueue::take_ahead(WorkerId worker, ReactionId wanted) -> bool {
@@ -262,6 +265,61 @@ auto ReadyQueue::search(WorkerId worker, ReactionId wanted, LevelId from) -> Rea
     }
   }
   return kNone;
+}
+
+void ReadyQueue::hold(ReactionId reaction) {
+  const LevelId level = plan_.reactions[reaction].level;
+  Segment& segment = segments_[segment_of(level, plan_.reactions[reaction].home)];
+  state_[reaction].store(stamp(kRunning), std::memory_order_relaxed);
+  bump(outstanding_, 1);
+  bump(held_, 1);
+  bump(unfinished_[level], 1);
+  entries_[segment.base + bump(segment.tail, 1)].store(reaction,
+                                                       std::memory_order_relaxed);
+  std::atomic<std::uint64_t>& used = used_[level / 64];
+  const std::uint64_t bit = std::uint64_t{1} << (level % 64);
+  used.store(used.load(std::memory_order_relaxed) | bit, std::memory_order_relaxed);
+}
+
+void ReadyQueue::release(ReactionId reaction) {
+  state_[reaction].store(stamp(kDone));
+  bump(unfinished_[plan_.reactions[reaction].level], static_cast<std::uint32_t>(-1));
+  bump(held_, static_cast<std::uint32_t>(-1));
+  bump(outstanding_, static_cast<std::uint32_t>(-1));
+}
+
+auto ReadyQueue::quiet() const -> bool {
+  for (WorkerId w = 0; w < workers_; ++w) {
+    const std::uint32_t r = running_[w].running.load();
+    if (r != kLooking && r != kAway) return false;
+  }
+  return true;
+}
+
+auto ReadyQueue::passed(ReactionId reaction) const -> bool {
+  const std::uint64_t own = state_[reaction].load();
+  if (own >= stamp(kQueued)) return own == stamp(kDone);
+  const LevelId level = plan_.reactions[reaction].level;
+  const LevelId current = current_.load();
+  if (current > level || finished()) return true;  // also if no level has work
+  // All that is unfinished is at the current level or above; levels are read upwards, so
+  // what one adds meanwhile to a higher level is seen there.
+  std::size_t inspected = 0;
+  for (LevelId at = next_level(current); at < level; at = next_level(LevelId(at + 1))) {
+    for (WorkerId home = 0; home < workers_; ++home) {
+      const Segment& segment = segments_[segment_of(at, home)];
+      const std::uint32_t tail = segment.tail.load();
+      for (std::uint32_t i = 0; i < tail; ++i) {
+        const ReactionId other = entries_[segment.base + i].load();
+        if (++inspected > kMaxInspected || other == kNone) return false;
+        const std::uint64_t state = state_[other].load();
+        if (state < stamp(kQueued) || state == stamp(kDone)) continue;
+        if (reach_.before(other, reaction)) return false;
+      }
+    }
+  }
+  // It may have been added while the levels were read.
+  return state_[reaction].load() < stamp(kQueued);
 }
 
 void ReadyQueue::finish(WorkerId worker, ReactionId reaction) {

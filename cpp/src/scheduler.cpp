@@ -53,6 +53,7 @@ void Scheduler::set_context(void* context) {
 auto Scheduler::start() -> Status {
   inbox_.open(clock_, options_.start);
   agenda_.start(clock_.start_time(), options_.timeout);
+  if (gate_) gate_->start({clock_.start_time(), 0});
   begin_tag({clock_.start_time(), 0});
   for (const ReactionId r : plan_.startup) executor_.trigger(r);
   run_tag();
@@ -100,6 +101,12 @@ auto Scheduler::status() const -> Status {
 
 auto Scheduler::next_tag() -> std::optional<Tag> {
   drain_inbox();
+  if (gate_) {
+    take_in();
+    const Tag next = own_next();
+    if (next > gate_->limit()) executor_.fail_from(0);
+    return next == kLastTag ? std::nullopt : std::optional(next);
+  }
   if (stop_requested_.load(std::memory_order_relaxed)) {
     stop_requested_.store(false);
     agenda_.stop_by(next_microstep(now_));
@@ -121,6 +128,7 @@ auto Scheduler::wait_for(Tag tag) -> bool {
     break_off();
     return false;
   }
+  if (gate_ && (idle || !gate_->may_begin(tag))) return wait_for_others(tag);
   if (options_.fast && !idle) {
     if ((tags_run_.get() & (kYieldEvery - 1)) == kYieldEvery - 1) {
       host_.leave(0);
@@ -131,9 +139,11 @@ auto Scheduler::wait_for(Tag tag) -> bool {
   // What arrived since the next tag was computed is seen here; what arrives later
   // raises the signal.
   const std::uint32_t seen = woken_.epoch();
-  if (stop_requested_.load() || inbox_.waiting()) return false;
+  if ((stop_requested_.load() && !gate_) || inbox_.waiting()) return false;
+  if (gate_ && gate_->waiting()) return false;
   const Time wait = idle ? tuning::kLongestSleep : tag.time - clock_.now();
   if (wait > 0) {
+    if (gate_) gate_->wait(tag, earliest(tag));
     host_.leave(0);
     woken_.wait(seen, std::min(wait, tuning::kLongestSleep));
     host_.enter(0);
@@ -151,6 +161,63 @@ void Scheduler::drain_inbox() {
   }
 }
 
+// ---- In a federation --------------------------------------------------------------
+
+void Scheduler::federate(const GatePlan& plan, GatePort& port) {
+  gate_ = std::make_unique<Gate>(plan, plan_, port, executor_, ports_);
+  physical_ = plan.physical && !options_.replay;
+  executor_.join(gate_.get());
+}
+
+void Scheduler::put(Message message) {
+  if (message.kind == MessageKind::kPhysical && !options_.replay) {
+    const TriggerId stage(message.index);  // stamped when it arrives
+    inbox_.put(stage, plan_.triggers[stage].delay, std::move(message.value), clock_);
+  }
+  gate_->put(std::move(message));
+  woken_.raise();
+  executor_.wake();
+}
+
+void Scheduler::take_in() {
+  gate_->take_in([this](Message& m) {
+    if (m.kind == MessageKind::kLate) {
+      agenda_.add(m.at, TriggerId(m.index), std::move(m.value));
+    }
+  });
+}
+
+auto Scheduler::own_next() -> Tag {
+  const Tag next = std::min(agenda_.next().value_or(kLastTag), gate_->next());
+  const bool ends = options_.keepalive || next != kLastTag || gate_->stop() != kLastTag;
+  // A stop of another federate holds from the tag after it on, see `begin_tag`.
+  return ends ? std::min({next, agenda_.stop(), gate_->stop()}) : next;
+}
+
+/// The first tag at which this federate may run something without hearing from others.
+auto Scheduler::earliest(Tag next) -> Tag {
+  if (!physical_) return next;
+  return std::max(std::min(next, Tag{inbox_.earliest(clock_), 0}), next_microstep(now_));
+}
+
+auto Scheduler::wait_for_others(Tag tag) -> bool {
+  const std::uint32_t seen = woken_.epoch();
+  if (gate_->waiting() || inbox_.waiting() || status() != Status::kRunning) return false;
+  gate_->wait(tag, earliest(tag));
+  host_.leave(0);
+  woken_.wait(seen, tuning::kLongestSleep);
+  host_.enter(0);
+  return false;
+}
+
+void Scheduler::end_for_others() {
+  if (stop_requested_.exchange(false) && !ended_) gate_->send_stop(next_microstep(now_));
+  drain_inbox();
+  take_in();
+  const Tag next = ended_ ? kLastTag : own_next();
+  gate_->end(next, earliest(next));
+}
+
 // ---- One tag ----------------------------------------------------------------------
 
 void Scheduler::begin_tag(Tag tag) {
@@ -162,7 +229,9 @@ void Scheduler::begin_tag(Tag tag) {
   }
   ++epoch_;
   executor_.begin(epoch_, tag.time);
+  if (gate_ && now_ >= gate_->stop()) agenda_.stop_by(now_);
   ended_ = now_ >= agenda_.stop();
+  if (gate_) gate_->begin(tag, epoch_, ended_, worker_zero());
   if (!ended_) return;
   for (const ReactionId r : plan_.shutdown) {
     if (agenda_.modes().visited(plan_.reactions[r].scope)) executor_.add(r);
@@ -189,11 +258,14 @@ void Scheduler::deliver(TriggerId id, Value value) {
 }
 
 void Scheduler::end_tag() {
+  if (gate_) gate_->settle_all();
   forward_delayed();
   merge_outboxes();
   if (options_.trace) {
     // What comes after a failure ran or did not, depending on timing.
-    log_.end_tag(elapsed(now_), notes_, ended_, executor_.failed_at());
+    // In a federation, others may have run something at a tag at which nothing ran here.
+    const bool keep = ended_ || (gate_ && log_.has_stage_events());
+    log_.end_tag(elapsed(now_), notes_, keep, executor_.failed_at());
   }
   if (timings_) {
     const Time lag = options_.fast ? 0 : std::max<Time>(0, lag_);
@@ -202,6 +274,7 @@ void Scheduler::end_tag() {
   if (agenda_.modes().any() && !ended_) agenda_.commit_modes(now_);
   tags_run_.add(1);
   reached_.set(elapsed(now_).time);
+  if (gate_) end_for_others();
 }
 
 void Scheduler::forward_delayed() {
@@ -214,20 +287,31 @@ void Scheduler::forward_delayed() {
     worker.delayed.clear();
   }
   if (stages.size() > 1) std::ranges::sort(stages);
-  for (const TriggerId id : stages) {
-    const Trigger& stage = plan_.triggers[id];
-    if (!agenda_.modes().active(stage.scope)) continue;
-    Value value = ports_.value(stage.source).copy();
-    if (stage.kind == TriggerKind::kPhysicalStage) {
-      if (!options_.replay) inbox_.put(id, stage.delay, std::move(value), clock_);
-      continue;
+  for (const TriggerId id : stages) forward(id);
+}
+
+void Scheduler::forward(TriggerId id) {
+  const Trigger& stage = plan_.triggers[id];
+  if (!agenda_.modes().active(stage.scope)) return;
+  const Route* route = gate_ ? gate_->route(id) : nullptr;
+  const bool here = route == nullptr || route->here;
+  const Value& source = ports_.value(stage.source);
+  if (stage.kind == TriggerKind::kPhysicalStage) {
+    if (route != nullptr) gate_->send_physical(*route, source);
+    if (here && !options_.replay) {
+      inbox_.put(id, stage.delay, source.copy(), clock_);
     }
-    const auto tag =
-        agenda_.place(id, delayed(now_, stage.delay), std::move(value), now_);
-    if (tag) agenda_.queue(*tag, id);
-    if (options_.trace && executor_.failed_at() == kLastKey) {
-      log_.stage_event(id, tag ? std::optional(elapsed(*tag)) : std::nullopt);
-    }
+    return;
+  }
+  // What is delivered elsewhere only is kept until its tag, so that another one for the
+  // same tag is found a microstep later.
+  if (!here) agenda_.forget(id, now_);
+  const auto tag =
+      agenda_.place(id, delayed(now_, stage.delay), here ? source.copy() : Value(), now_);
+  if (tag && route != nullptr) gate_->send_event(*route, *tag, source);
+  if (tag && here) agenda_.queue(*tag, id);
+  if (options_.trace && executor_.failed_at() == kLastKey) {
+    log_.stage_event(id, tag ? std::optional(elapsed(*tag)) : std::nullopt);
   }
 }
 

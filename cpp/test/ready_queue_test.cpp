@@ -280,3 +280,59 @@ TEST(shuffle_changes_the_order_within_the_rules) {
 
   CHECK(orders.size() > 20);  // without shuffle there is one
 }
+
+TEST(what_is_held_stops_its_level_and_what_depends_on_it) {
+  // 0 and 1 at level 0, 2 after 0, 3 after 1; 0 runs elsewhere.
+  Plan plan = flat({0, 0, 1, 1});
+  plan.downstream = make_table(std::vector<std::vector<std::uint32_t>>{{2}, {3}, {}, {}});
+  ReadyQueue ready(plan, 0);
+  ready.begin(1);
+  ready.hold(0);
+  for (const ReactionId r : {ReactionId(1), ReactionId(2), ReactionId(3)}) {
+    static_cast<void>(ready.add(r));
+  }
+
+  CHECK_EQ(ready.outstanding(), 3U);
+  CHECK_EQ(ready.claim(0), ReactionId(1));
+  ready.finish(0, 1);
+  CHECK_EQ(ready.claim(0), kNone);
+  CHECK_EQ(ready.look_ahead(0), ReactionId(3));
+  ready.finish(0, 3);
+  CHECK_EQ(ready.look_ahead(0), kNone);
+  CHECK(ready.quiet());
+  CHECK(!ready.finished());
+  ready.release(0);
+  CHECK_EQ(ready.claim(0), ReactionId(2));
+  ready.finish(0, 2);
+  CHECK(ready.finished());
+}
+
+TEST(a_reaction_has_passed_when_nothing_unfinished_can_add_it) {
+  // 0 before 2 before 4; 1 before 3. 5 is at the level of 4 and depends on nothing.
+  Plan plan = flat({0, 0, 1, 1, 2, 2}, 2);
+  plan.downstream =
+      make_table(std::vector<std::vector<std::uint32_t>>{{2}, {3}, {4}, {}, {}, {}});
+  ReadyQueue ready(plan, 0);
+  ready.begin(1);
+  static_cast<void>(ready.add(0));
+  static_cast<void>(ready.add(3));
+  ready.attend(0, true);
+  ready.attend(1, true);
+
+  CHECK(!ready.passed(0));
+  CHECK(!ready.passed(4));  // 0 may add 2, which may add it
+  CHECK(ready.passed(5));
+  CHECK(ready.passed(1));
+  ready.share(true);
+  CHECK_EQ(ready.claim(0), ReactionId(0));
+  CHECK(!ready.quiet());
+  CHECK(!ready.passed(4));  // 0 runs
+  CHECK(ready.passed(5));
+  static_cast<void>(ready.add(2));
+  ready.finish(0, 0);
+  CHECK(ready.passed(0));
+  CHECK(!ready.passed(4));  // 2 is queued
+  ready.share(false);
+  CHECK_EQ(drain(ready).size(), 2U);
+  CHECK(ready.passed(4));
+}

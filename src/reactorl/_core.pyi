@@ -1,6 +1,6 @@
 """The reactor runtime's core. Use `reactorl.run` and `reactorl.drive`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 
 
@@ -99,6 +99,15 @@ class Plan:
 
     def validate(self) -> None: ...
 
+class GatePlan:
+    """What the core of a federate knows of others."""
+
+    def __init__(self, *, flat: bool, physical: bool, stops: bool) -> None: ...
+
+    def add_peer(self, *, in_slots: Sequence[int], in_writers: Sequence[int], out_slots: Sequence[int], out_writers: Sequence[int], in_delay: int, sends: bool) -> None: ...
+
+    def add_route(self, stage: int, peers: Sequence[int], here: bool) -> None: ...
+
 class Session:
     """One run of a plan."""
 
@@ -157,6 +166,24 @@ class Session:
     def change_deadline(self, reaction: int, deadline: int) -> None: ...
 
     def request_stop(self) -> None: ...
+
+    def federate(
+        self,
+        plan: GatePlan,
+        say: Callable[[list[tuple[int, bool, int, int, int, int, int, int, int, object]]], object],
+        wait: Callable[[tuple[int, int, int, int, int, int, int, int, bool, int, tuple[int, ...], tuple[int, ...]]], object],
+    ) -> None:
+        """
+        Make this the session of a federate. `say` gets messages for others, `wait` what the coordinator has to know when nothing can be done.
+        """
+
+    def put(self, kind: int, final: bool, peer: int, time: int, microstep: int, index: int, at_time: int, at_microstep: int, key: int, value: object | None) -> None:
+        """
+        Take a message from another federate or from the coordinator. For any thread.
+        """
+
+    def broken(self) -> str | None:
+        """What a message said that cannot be, if that ended the run."""
 
     def present(self, slot: int) -> bool: ...
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from mutants.bindings import BINDINGS
 from mutants.core import CORE
+from mutants.federation import FEDERATION
 from mutants.lf import LF
 from mutants.program import PROGRAM
 from mutants.rl_algorithms import RL_ALGORITHMS
@@ -26,6 +27,7 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *BINDINGS,
     *PROGRAM,
     *RUNTIME,
+    *FEDERATION,
     *RL_ALGORITHMS,
     *RL_FLOW,
     *RL_ENVS,

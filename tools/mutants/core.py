@@ -202,7 +202,7 @@ _TAGS: Final = (
     Mutant(
         "core-event-before-a-sleep-is-overlooked",
         _SRC + "scheduler.cpp",
-        "  if (stop_requested_.load() || inbox_.waiting()) return false;\n",
+        "  if ((stop_requested_.load() && !gate_) || inbox_.waiting()) return false;\n",
         "",
         _tests("scheduler_physical"),
         "A physical event is handled only when the program wakes up for another one.",

@@ -213,8 +213,8 @@ RUNTIME: Final = (
     Mutant(
         "runtime-failed-setup-leaves-reactors-open",
         _RUNTIME + "live.py",
-        "instantiate(self.program, views, self._instances)",
-        "self._instances = instantiate(self.program, views)",
+        "instantiate(self.program, views, self._instances, self._part)",
+        "self._instances = instantiate(self.program, views, None, self._part)",
         ("tests/runtime/test_failures.py",),
         "Processes and files stay open after a failed setup().",
     ),

@@ -61,6 +61,13 @@ class Agenda {
       -> std::optional<Tag>;
   /// Queues an event that was placed.
   void queue(Tag tag, TriggerId trigger) { queue_.put(tag, trigger); }
+  /// Adds an event whose tag another federate found.
+  void add(Tag tag, TriggerId trigger, Value value) {
+    triggers_[trigger].pending.insert(tag, std::move(value));
+    queue(tag, trigger);
+  }
+  /// Forgets events up to `now` of a trigger that others deliver.
+  void forget(TriggerId trigger, Tag now) { triggers_[trigger].pending.drop_until(now); }
   /// Drops entries whose events were moved or removed, if they are many.
   void compact();
 

@@ -29,6 +29,8 @@ class PendingEvents {
   [[nodiscard]] auto replace(Tag tag, Value& value) -> bool;
   /// Removes the event at `tag`.
   [[nodiscard]] auto take(Tag tag) -> std::optional<Value>;
+  /// Removes the events up to `tag`.
+  void drop_until(Tag tag);
   /// Removes everything.
   [[nodiscard]] auto take_all() -> std::vector<Event>;
 

@@ -25,6 +25,8 @@
 
 namespace reactorl {
 
+class Gate;
+
 /// Runs the triggered reactions of one tag after the other, each once and as soon as
 /// all that must precede it is done, on one worker or on several.
 ///
@@ -61,7 +63,21 @@ class Executor {
     return failed_at_.load(std::memory_order_relaxed);
   }
 
+  // In a federation; see `Gate`, which calls them.
+  void join(Gate* gate) { gate_ = gate; }
+  void hold(ReactionId reaction) { ready_.hold(reaction); }
+  void release(ReactionId reaction) { ready_.release(reaction); }
+  [[nodiscard]] auto passed(ReactionId reaction) const -> bool {
+    return ready_.passed(reaction);
+  }
+  [[nodiscard]] auto quiet() const -> bool { return ready_.quiet(); }
+  [[nodiscard]] auto finished() const -> bool { return ready_.finished(); }
+  /// Nothing after `key` runs any more: a reaction failed there, here or elsewhere.
+  void fail_from(TraceKey key);
+
   // Any thread.
+  /// Something arrived for workers that wait in a tag.
+  void wake() { changed_.raise(); }
   /// No further body starts.
   void break_off();
   [[nodiscard]] auto broken_off() const -> bool { return broken_off_.load(); }
@@ -99,7 +115,8 @@ class Executor {
   auto invoke(Worker& worker, ReactionId reaction, bool missed, bool shared) -> bool;
   [[nodiscard]] auto lateness(ReactionId reaction) -> Lateness;
   [[nodiscard]] auto skipped(ReactionId reaction) const -> bool;
-  void note_failure(ReactionId reaction);
+  /// Whether a message of another federate is to be taken in.
+  [[nodiscard]] auto has_news() const -> bool;
 
   const Plan& plan_;
   const Options& options_;
@@ -108,6 +125,7 @@ class Executor {
   const Modes& modes_;
   TraceLog* log_;
   Timings* timings_;
+  Gate* gate_ = nullptr;  // in a federation
 
   ReadyQueue ready_;
   Costs costs_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <utility>
@@ -37,6 +38,13 @@ class Inbox {
     const Time stamp = open_ ? add_time(clock.now(), delay) : delay;
     events_.push_back({trigger, stamp, std::move(value)});
     waiting_.store(true);
+  }
+  /// No event that is put from now on, or waits, has an earlier stamp.
+  [[nodiscard]] auto earliest(const Clock& clock) -> Time {
+    const std::lock_guard lock(mutex_);
+    Time least = clock.now();
+    for (const Event& event : events_) least = std::min(least, event.stamp);
+    return least;
   }
   [[nodiscard]] auto waiting() const -> bool { return waiting_.load(); }
   [[nodiscard]] auto take() -> std::vector<Event> {

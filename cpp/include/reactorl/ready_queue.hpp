@@ -27,6 +27,9 @@ namespace reactorl {
 ///     so an observer that reads `running_` first and the levels upwards after it
 ///     misses nothing that is unfinished.
 ///
+/// In a federation, a reaction of another federate whose outputs are not known yet is
+/// *held*: it counts as running, at its level, though no worker runs it.
+///
 /// While worker 0 is alone (`share(false)`), the same code runs with plain loads and
 /// stores. Shared operations are seq_cst unless noted: `finished`, and what a worker
 /// reads before it sleeps, take part in the handshake of `Executor::sleep`.
@@ -59,13 +62,26 @@ class ReadyQueue {
   /// Marks a taken reaction as done. All it triggers must have been added.
   void finish(WorkerId worker, ReactionId reaction);
 
+  /// Makes what comes after `reaction` wait: it runs elsewhere, and nobody here can take
+  /// it. Only worker 0, before others take part.
+  void hold(ReactionId reaction);
+  /// What was held is done. All it triggers must have been added. One worker at a time.
+  void release(ReactionId reaction);
+  /// Whether `reaction` was run at this tag, or can no longer be added: nothing
+  /// unfinished must precede it.
+  [[nodiscard]] auto passed(ReactionId reaction) const -> bool;
+  /// Whether no worker runs or is taking a reaction.
+  [[nodiscard]] auto quiet() const -> bool;
+
   [[nodiscard]] auto queued(ReactionId reaction) const -> bool {
     return state_[reaction].load(std::memory_order_relaxed) == stamp(kQueued);
   }
-  /// No reaction is queued or running.
+  /// No reaction is queued, running or held.
   [[nodiscard]] auto finished() const -> bool { return outstanding_.load() == 0; }
+  /// How many are queued or running here.
   [[nodiscard]] auto outstanding() const -> std::uint32_t {
-    return outstanding_.load(std::memory_order_relaxed);
+    return outstanding_.load(std::memory_order_relaxed) -
+           held_.load(std::memory_order_relaxed);
   }
   [[nodiscard]] auto current_level() const -> LevelId { return current_.load(); }
   /// Calls `visit(reaction)` for what is queued at `level`, until it returns false.
@@ -76,7 +92,9 @@ class ReadyQueue {
       const Segment& segment = segments_[segment_of(level, home)];
       const auto tail = segment.tail.load(std::memory_order_relaxed);
       for (auto i = segment.head.load(std::memory_order_relaxed); i < tail; ++i) {
-        if (!visit(entries_[segment.base + i].load(std::memory_order_relaxed))) return;
+        const ReactionId reaction =
+            entries_[segment.base + i].load(std::memory_order_relaxed);
+        if (queued(reaction) && !visit(reaction)) return;
       }
     }
   }
@@ -127,6 +145,7 @@ class ReadyQueue {
   Epoch epoch_ = 0;
   std::atomic<LevelId> current_{0};
   alignas(64) std::atomic<std::uint32_t> outstanding_{0};
+  std::atomic<std::uint32_t> held_{0};                        // of these
   std::unique_ptr<std::atomic<std::uint64_t>[]> state_;       // per reaction
   std::unique_ptr<std::atomic<std::uint32_t>[]> unfinished_;  // per level
   std::unique_ptr<std::atomic<std::uint64_t>[]> used_;        // a bit per level

@@ -11,6 +11,7 @@
 #include "reactorl/clock.hpp"
 #include "reactorl/counter.hpp"
 #include "reactorl/executor.hpp"
+#include "reactorl/gate.hpp"
 #include "reactorl/host.hpp"
 #include "reactorl/ids.hpp"
 #include "reactorl/inbox.hpp"
@@ -48,6 +49,10 @@ class Scheduler {
   /// Ends the run at `tag`, counted from the start, at the latest. Before `start`.
   void stop_at(Tag tag) { agenda_.stop_by(tag); }
 
+  /// Makes this the core of one of several federates. Before `start`; `plan` and `port`
+  /// must outlive the scheduler.
+  void federate(const GatePlan& plan, GatePort& port);
+
   /// Starts the clock and runs the start tag.
   auto start() -> Status;
   /// Runs tags until the program ends.
@@ -83,6 +88,12 @@ class Scheduler {
   // For any thread.
   void schedule_physical(TriggerId action, Time extra, Value value);
   void request_stop();
+  /// Something arrived from another federate, or from the coordinator.
+  void put(Message message);
+  /// What a message said that cannot be; null: nothing.
+  [[nodiscard]] auto broken() const -> const char* {
+    return gate_ ? gate_->broken() : nullptr;
+  }
   /// Breaks the run off: no further body starts.
   void break_off();
   /// The current tag, or the last one between tags.
@@ -117,6 +128,13 @@ class Scheduler {
   auto wait_for(Tag tag) -> bool;
   void drain_inbox();
 
+  // In a federation.
+  [[nodiscard]] auto own_next() -> Tag;
+  [[nodiscard]] auto earliest(Tag next) -> Tag;
+  void take_in();
+  auto wait_for_others(Tag tag) -> bool;
+  void end_for_others();
+
   // One tag, from the first event to the last mode change.
   void begin_tag(Tag tag);
   void run_tag();
@@ -124,6 +142,7 @@ class Scheduler {
   void deliver(TriggerId trigger, Value value);
   void end_tag();
   void forward_delayed();
+  void forward(TriggerId stage);
   void merge_outboxes();
 
   [[nodiscard]] auto worker_zero() const -> Worker& { return executor_.workers()[0]; }
@@ -141,6 +160,8 @@ class Scheduler {
   TraceLog log_;
   std::unique_ptr<Timings> timings_;  // if measured
   Executor executor_;
+  std::unique_ptr<Gate> gate_;      // in a federation
+  bool physical_ = false;           // others must reckon with events at any time
   std::vector<TraceNotes*> notes_;  // of all workers, if traced
 
   Tag now_{};

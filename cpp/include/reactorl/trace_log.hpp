@@ -97,6 +97,7 @@ class TraceLog {
   void stage_event(TriggerId trigger, std::optional<Tag> tag) {
     stage_events_.push_back({trigger, tag});
   }
+  [[nodiscard]] auto has_stage_events() const -> bool { return !stage_events_.empty(); }
   /// Takes the notes of a tag up to `last`. Without `keep`, a tag at which nothing ran is
   /// forgotten.
   void end_tag(Tag tag, std::span<TraceNotes* const> workers, bool keep,

@@ -89,6 +89,7 @@ class Reaction(Declaration):
         "occasions",
         "raw",
         "sources",
+        "stops",
         "triggers",
     )
     kind: ClassVar[str] = "reaction"
@@ -100,6 +101,8 @@ class Reaction(Declaration):
         deadline: Duration | None,
         name: str | None,
         where: Position,
+        *,
+        stops: bool | None = None,
     ) -> None:
         super().__init__()
         self.where = where
@@ -107,6 +110,7 @@ class Reaction(Declaration):
         self.raw = raw  # triggers, sources, effects as written
         self.deadline = deadline
         self.label_name = name
+        self.stops = stops
         self.handler: Callable[[Any], object] | None = None
         self.occasions: frozenset[str] = frozenset()
         self.triggers: tuple[Mention, ...] = ()
@@ -186,6 +190,7 @@ def reaction(
     effects: Sequence[Effect] = (),
     deadline: Duration | None = None,
     name: str | None = None,
+    stops: bool | None = None,
 ) -> Callable[[Callable[[Any], object]], Reaction]:
     """Make a method a reaction: it runs at every tag at which a trigger is present.
 
@@ -205,6 +210,8 @@ def reaction(
             body would start, the ``deadline_handler`` runs instead (without one,
             nothing does). Zero is always missed.
         name: Its name in traces; the method's name if not given.
+        stops: Whether it may call ``request_stop()``, which a federation must know in
+            advance. None: its code is searched for that name.
 
     Raises:
         DeclarationError: The method takes arguments besides self, or is a coroutine.
@@ -218,6 +225,6 @@ def reaction(
     def declare(body: Callable[[Any], object]) -> Reaction:
         check_body(body, f"reaction {getattr(body, '__name__', body)}", where)
         raw = (triggers, tuple(sources), tuple(effects))
-        return Reaction(body, raw, deadline, name, where)
+        return Reaction(body, raw, deadline, name, where, stops=stops)
 
     return declare

@@ -511,6 +511,7 @@ class _Elaboration:
                     (),
                     frame.scope_of(reaction.mode),
                     reaction.where,
+                    reaction.stops,
                 )
             )
 

@@ -153,6 +153,7 @@ class ReactionNode:
     reset_states: tuple[str, ...]  # names restored by a ``reset_state`` reaction
     scope: int
     where: Position
+    stops: bool | None = None  # may end the program; None: its code tells
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from reactorl._runtime.federated import unexpected_stop
 from reactorl.tag import Tag, nanoseconds
 
 if TYPE_CHECKING:
     from reactorl import _core
     from reactorl._decl.reactor import Reactor
     from reactorl._program.program import Program
+    from reactorl._runtime.federated import Federated
     from reactorl._runtime.recording import Tape
 
 
@@ -18,12 +20,18 @@ class RunContext:
     """One per run, shared by all its reactors."""
 
     def __init__(
-        self, program: Program, session: _core.Session, tape: Tape, seed: int
+        self,
+        program: Program,
+        session: _core.Session,
+        tape: Tape,
+        seed: int,
+        federated: Federated | None = None,
     ) -> None:
         self.run_seed = seed
         self._program = program
         self._session = session
         self._tape = tape
+        self._federated = federated
         self.instances: list[Reactor] = []
 
     def tag(self) -> Tag:
@@ -42,6 +50,13 @@ class RunContext:
 
     def request_stop(self) -> None:
         """Make the next microstep the final tag."""
+        if self._federated is not None:
+            running = self._session.running()
+            if running < 0:  # another thread: no tag is known that is next for all
+                self._federated.port.request_stop()
+                return
+            if not self._federated.part.may_stop:
+                raise unexpected_stop(self._program, running)
         self._session.request_stop()
 
     def check_deadline(self, invoke_handler: bool) -> bool:  # noqa: FBT001

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from reactorl import _core
 from reactorl._program.elaborate import elaborate
-from reactorl._runtime.live import Live, busy
+from reactorl._runtime.busy import busy
+from reactorl._runtime.live import Live
 from reactorl._runtime.options import TraceDetail, make_options
 from reactorl._util.gc_pause import gc_paused
 from reactorl.errors import UnknownNameError, WidthError

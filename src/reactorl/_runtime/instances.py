@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from reactorl._decl.reactor import Context, Reactor
+    from reactorl._program.cut import Part
     from reactorl._program.program import (
         ActionNode,
         ModeNode,
@@ -75,37 +76,57 @@ class BankView:
 
 
 def instantiate(
-    program: Program, factory: ViewFactory, into: list[Reactor] | None = None
+    program: Program,
+    factory: ViewFactory,
+    into: list[Reactor] | None = None,
+    part: Part | None = None,
 ) -> list[Reactor]:
     """Return new running reactors, by id, each with parameters, views and state.
 
     ``setup()`` of all runs last, parents before children, when every instance is
     complete. No tag exists yet. They are put ``into`` a list before anything of the
     user's runs, so that a caller can tear them down if a ``setup()`` fails.
+
+    In a federation, reactors outside of ``part`` stay bare: they have parameters only.
     """
     instances = [] if into is None else into
     with gc_paused():
         instances.extend(_bare(node, factory) for node in program.reactors)
-        _show_own(program, factory, instances)
-        _show_children(program, factory, instances)
-        for instance in instances:
+        own = [i for i in instances if part is None or part.runs(i._node.id)]
+        _show_own(program, factory, instances, part)
+        _show_children(program, factory, instances, part)
+        for instance in own:
             for state in type(instance).__reactor__.states:
                 setattr(instance, state.name, state.initial(instance))
-    for instance in instances:
+    for instance in own:
         type(instance).setup(instance)  # an element may be named so
     return instances
 
 
-def _show_own(program: Program, factory: ViewFactory, instances: list[Reactor]) -> None:
+def _show_own(
+    program: Program,
+    factory: ViewFactory,
+    instances: list[Reactor],
+    part: Part | None,
+) -> None:
     """Give each reactor its own ports, actions, modes and watchdogs."""
+
+    def runs(reactor: int) -> bool:
+        return part is None or part.runs(reactor)
+
     for port in program.ports:
-        setattr(instances[port.reactor], port.name, factory.port(port.reactor, port))
+        if runs(port.reactor):
+            view = factory.port(port.reactor, port)
+            setattr(instances[port.reactor], port.name, view)
     for action in program.actions:
-        setattr(instances[action.reactor], action.name, factory.action(action))
+        if runs(action.reactor):
+            setattr(instances[action.reactor], action.name, factory.action(action))
     for mode in program.modes:
-        setattr(instances[mode.reactor], mode.name, factory.mode(mode))
-    for watchdog in program.watchdogs:
-        setattr(instances[watchdog.reactor], watchdog.name, factory.watchdog(watchdog))
+        if runs(mode.reactor):
+            setattr(instances[mode.reactor], mode.name, factory.mode(mode))
+    for dog in program.watchdogs:
+        if runs(dog.reactor):
+            setattr(instances[dog.reactor], dog.name, factory.watchdog(dog))
 
 
 def _bare(node: ReactorNode, factory: ViewFactory) -> Reactor:
@@ -132,12 +153,17 @@ def _listed_ports(reaction: ReactionNode) -> Iterator[int]:
 
 
 def _show_children(
-    program: Program, factory: ViewFactory, instances: list[Reactor]
+    program: Program,
+    factory: ViewFactory,
+    instances: list[Reactor],
+    part: Part | None,
 ) -> None:
     """Give each reactor those contained ports that its reactions list."""
     views: dict[int, ChildView] = {}  # child's id -> its view in its parent
     for reaction in program.reactions:
         if reaction.kind != "body":
+            continue
+        if part is not None and not part.runs(reaction.reactor):
             continue
         for identity in _listed_ports(reaction):
             port = program.ports[identity]

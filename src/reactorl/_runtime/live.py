@@ -5,13 +5,16 @@ from __future__ import annotations
 
 import threading
 import time
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from reactorl import _core
 from reactorl._runtime.access import refusals
+from reactorl._runtime.busy import busy
 from reactorl._runtime.checking import Checker
 from reactorl._runtime.context import RunContext
+from reactorl._runtime.federated import ElsewhereError, make_gate_plan
+from reactorl._runtime.hiding import hidden_view
 from reactorl._runtime.instances import (
     explain_missing,
     instantiate,
@@ -35,7 +38,6 @@ from reactorl._util.gc_pause import gc_paused
 from reactorl._util.machine import has_gil
 from reactorl.errors import (
     AccessError,
-    BusyError,
     ReactionError,
     ReactorlError,
     ReplayError,
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
 
     from reactorl._decl.reactor import Reactor
     from reactorl._program.program import Program, ReactionNode, WatchdogNode
+    from reactorl._runtime.federated import Federated
     from reactorl._runtime.options import Options
     from reactorl.trace import Timing
 
@@ -63,11 +66,14 @@ class Live:
         record: Recording | None = None,
         replay: Recording | None = None,
         at_start: Callable[[Watch], object] | None = None,
+        federated: Federated | None = None,
     ) -> None:
         self.program = program
         self.options = options
+        self._federated = federated
+        self._part = None if federated is None else federated.part
         with gc_paused():
-            self.planned = make_plan(program, options.workers)
+            self.planned = make_plan(program, options.workers, self._part)
         self._record = record
         self._at_start = at_start
         self._watch: Watch | None = None
@@ -88,11 +94,15 @@ class Live:
             stay_home=options.stay_home,
             timing=options.timing,
         )
+        if federated is not None:
+            part, port = federated.part, federated.port
+            gate = make_gate_plan(part.cut, self.planned, part.federate)
+            self.session.federate(gate, port.say, port.wait)
         tape = self._tape(record, replay)
         self._watchdogs = Watchdogs(
             program, self.session, record, replay, self._watchdog_failed
         )
-        self._context = RunContext(program, self.session, tape, options.seed)
+        self._context = RunContext(program, self.session, tape, options.seed, federated)
         self._refuse = refusals(program)
         plain = isinstance(tape, PlainTape)
         self.session.set_hooks(
@@ -114,7 +124,7 @@ class Live:
                 self.program, self.planned, self.session, self._context, self._watchdogs
             )
         # Kept even if a setup() fails half way, so that all get their teardown().
-        instantiate(self.program, views, self._instances)
+        instantiate(self.program, views, self._instances, self._part)
         self._context.instances = self._instances
         checker = (
             Checker(self.program, self.planned, self.session)
@@ -123,7 +133,10 @@ class Live:
         )
         with gc_paused():
             for node in self.program.reactions:
-                self._add_body(node, checker)
+                if self._runs(node.reactor):
+                    self._add_body(node, checker)
+                else:
+                    self.session.add_body(None, None, None, node.reactor, node.index)
         self._watchdogs.begin(self._instances)
         if self._at_start is not None:
             self._watch = Watch(self.program, self.options, self.session)
@@ -132,7 +145,13 @@ class Live:
         return self.after(self.session.start())
 
     def after(self, status: str) -> str:
-        """Raise what ended the run, if something did; else return ``status``."""
+        """Raise what ended the run, if something did; else return ``status``.
+
+        In a federation, a run also fails because another federate did.
+        """
+        if self._federated is not None and (broken := self.session.broken()):
+            msg = f"a message of another federate cannot be: {broken}"
+            raise ReactorlError(msg, None, "This is a defect; please report it.")
         if self._failure is not None:
             name, error = self._failure
             raise ReactionError(
@@ -195,7 +214,7 @@ class Live:
         if self._record is not None:
             self._record.end = self.now()
         for node, instance in zip(self.program.reactors, self._instances, strict=True):
-            hidden = _hidden(instance)
+            hidden = hidden_view(instance) if self._runs(node.id) else ""
             if hidden:
                 raise self._hiding(node.path, instance, hidden)
 
@@ -228,6 +247,8 @@ class Live:
             self._watchdogs.end()
         finally:
             for instance in reversed(self._instances):
+                if not self._runs(instance._node.id):
+                    continue
                 try:
                     type(instance).teardown(instance)
                 except BaseException as error:
@@ -246,6 +267,20 @@ class Live:
             raise first
 
     # -- parts ----------------------------------------------------------------------
+
+    def _runs(self, reactor: int) -> bool:
+        """Return whether a reactor runs here: in a federation, not all do."""
+        return self._part is None or self._part.runs(reactor)
+
+    def _delivers(self, trigger: int) -> bool:
+        """Return whether the events of a physical trigger are delivered here."""
+        if self._part is None:
+            return True
+        if trigger >= self.planned.first_stage:
+            arrives = self._part.cut.stage_at[trigger - self.planned.first_stage]
+            return self._part.federate in arrives
+        action = self.program.actions[trigger - self.planned.first_action]
+        return self._part.runs(action.reactor)
 
     def _tape(self, record: Recording | None, replay: Recording | None) -> Tape:
         program = self.program
@@ -279,7 +314,8 @@ class Live:
                     None,
                     "Replay it into the program it was recorded from.",
                 )
-            self.session.preload(known[name], tag.time, tag.microstep, value)
+            if self._delivers(known[name]):
+                self.session.preload(known[name], tag.time, tag.microstep, value)
         if replay.end is not None:
             self.session.stop_at(replay.end.time, replay.end.microstep)
 
@@ -313,6 +349,8 @@ class Live:
 
     def _raise_failure(self) -> NoReturn:
         reaction, error = self.session.failure()
+        if error is None and self._federated is not None:
+            raise ElsewhereError
         if error is None:
             msg = "the core ended the run without a reason; please report this"
             raise RuntimeError(msg)
@@ -330,7 +368,7 @@ class Live:
             if missing is not None:
                 raise missing from error
             instance = self._instances[node.reactor]
-            hidden = _hidden(instance)
+            hidden = hidden_view(instance)
             if hidden:
                 raise self._hiding(instance._node.path, instance, hidden) from error
         raise ReactionError(
@@ -348,48 +386,9 @@ class Live:
         )
 
 
-def busy(error: _core.SessionBusyError) -> BusyError:
-    """Return what to raise when a session is used while it is in use."""
-    (inside,) = error.args
-    if inside:
-        return BusyError(
-            "the session is running the reaction that uses it",
-            None,
-            "Schedule an action to run again, request_stop() to end the program.",
-        )
-    return BusyError(
-        "the session is in use by another thread",
-        None,
-        "Wait until that thread is done, or give each thread its own session.",
-    )
-
-
 def _restore(names: tuple[str, ...], instance: Reactor) -> None:
     restore_reset_state(instance, names)
 
 
 def _brief(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"
-
-
-def _hidden(instance: Reactor) -> str:
-    """Return the name of a port, action or mode that was assigned to, or nothing."""
-    content = instance.__dict__
-    for name in _view_names(type(instance)):
-        if type(content.get(name)).__module__ not in _VIEW_MODULES:
-            return name
-    return ""
-
-
-@cache
-def _view_names(cls: type[Reactor]) -> tuple[str, ...]:
-    decl = cls.__reactor__
-    return tuple(
-        element.name
-        for element in (*decl.ports, *decl.actions, *decl.modes, *decl.watchdogs)
-    )
-
-
-_VIEW_MODULES = frozenset(
-    {"reactorl._core", "reactorl._runtime.views", "reactorl._runtime.watchdogs"}
-)

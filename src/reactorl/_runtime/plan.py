@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reactorl import _core
+from reactorl.tag import FOREVER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from reactorl._program.cut import Part
     from reactorl._program.program import ConnectionNode, Program, ReactionNode
 
 _TIMER, _LOGICAL, _PHYSICAL, _STAGE, _PHYSICAL_STAGE = range(5)
@@ -34,8 +36,12 @@ class Planned:
     stages: Sequence[ConnectionNode]  # one connection of each stage
 
 
-def make_plan(program: Program, workers: int) -> Planned:
-    """Return the tables for ``workers`` workers."""
+def make_plan(program: Program, workers: int, part: Part | None = None) -> Planned:
+    """Return the tables for ``workers`` workers.
+
+    In a federation, ``part`` is what this federate runs. All tables have all rows, so
+    ids and levels are the same in all federates; what runs elsewhere is not triggered.
+    """
     root, order = program.roots, program.order
     stages: list[ConnectionNode] = []
     stage_targets: dict[int, int] = {}  # target channel -> stage
@@ -93,7 +99,7 @@ def make_plan(program: Program, workers: int) -> Planned:
         slot=[*timer_slot, *action_slot, *stage_slot],
         source=[-1] * (len(timers) + len(actions))
         + [channel_slot[s.source] for s in stages],
-        delay=[t.offset for t in timers]
+        delay=[t.offset if _runs(part, t.reactor) else FOREVER for t in timers]
         + [a.min_delay for a in actions]
         + [s.delay or 0 for s in stages],
         spacing=[t.period for t in timers]
@@ -108,12 +114,13 @@ def make_plan(program: Program, workers: int) -> Planned:
         scope=[m.scope for m in program.modes],
         initial=[m.initial for m in program.modes],
     )
-    plan.startup = [r.id for r in reactions if r.on_startup]
-    plan.shutdown = [r.id for r in reactions if r.on_shutdown]
-    plan.reset = [r.id for r in reactions if r.on_reset]
+    own = [r for r in reactions if _runs(part, r.reactor)]
+    plan.startup = [r.id for r in own if r.on_startup]
+    plan.shutdown = [r.id for r in own if r.on_shutdown]
+    plan.reset = [r.id for r in own if r.on_reset]
 
     triggered: list[list[int]] = [[] for _ in slot_channel]
-    for reaction in reactions:
+    for reaction in own:
         for port in reaction.trigger_ports:
             for channel in program.ports[port].channels:
                 _add(triggered[channel_slot[channel]], reaction.id)
@@ -125,6 +132,8 @@ def make_plan(program: Program, workers: int) -> Planned:
     first_stage = len(timers) + len(actions)
     delayed: list[list[int]] = [[] for _ in slot_channel]
     for number, connection in enumerate(stages):
+        if part is not None and part.federate not in part.cut.stage_owners[number]:
+            continue
         delayed[channel_slot[connection.source]].append(first_stage + number)
     plan.set_slot_stages(*_table(delayed))
     plan.set_downstream(*_table(order.downstream))
@@ -137,6 +146,10 @@ def make_plan(program: Program, workers: int) -> Planned:
         slot_channel=slot_channel,
         stages=stages,
     )
+
+
+def _runs(part: Part | None, reactor: int) -> bool:
+    return part is None or part.runs(reactor)
 
 
 def _add(reactions: list[int], reaction: int) -> None:

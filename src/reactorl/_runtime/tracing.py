@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from array import array
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from reactorl import _core
 from reactorl.tag import Tag
@@ -49,14 +49,39 @@ def make_trace(
     program: Program, planned: Planned, noted: bytes, values: Sequence[object]
 ) -> Trace:
     """Return the trace that the core recorded; see ``trace_log.hpp`` for the format."""
+    tags = numbered_tags(program, planned, noted, values)
+    return Trace(
+        tuple(
+            TagRecord(
+                tag.tag,
+                tuple(record for _, record in tag.reactions),
+                tuple(event for _, event in tag.events),
+            )
+            for tag in tags
+        )
+    )
+
+
+class NumberedTag(NamedTuple):
+    """The record of a tag, with the ids of reactions and of triggers."""
+
+    tag: Tag
+    reactions: tuple[tuple[int, ReactionRecord], ...]
+    events: tuple[tuple[int, Event], ...]
+
+
+def numbered_tags(
+    program: Program, planned: Planned, noted: bytes, values: Sequence[object]
+) -> Iterator[NumberedTag]:
+    """Yield the records of what the core recorded, tag by tag."""
     words, which = (array("q", numbers) for numbers in _core.expand_trace(noted))
     text_of = cache(lambda kept: _text(values[kept] if kept >= 0 else None))
-    return Trace(tuple(_tags(program, planned, words, map(text_of, which))))
+    return _tags(program, planned, words, map(text_of, which))
 
 
 def _tags(
     program: Program, planned: Planned, words: array[int], texts: Iterator[str]
-) -> Iterator[TagRecord]:
+) -> Iterator[NumberedTag]:
     name_of = cache(lambda trigger: trigger_name(program, planned, trigger))
     channel_of = cache(lambda slot: program.channel_name(planned.slot_channel[slot]))
     reaction_of = cache(program.reaction_name)
@@ -79,28 +104,28 @@ def _tags(
                 if mode < 0
                 else (f"{program.element_name(program.modes[mode])} {entry}",)
             )
-            reactions.append(
-                ReactionRecord(
-                    reaction=reaction_of(reaction),
-                    missed_deadline=bool(flags & 1),
-                    sets=tuple((channel_of(s), next(texts)) for s in slots),
-                    events=events,
-                    modes=modes,
-                )
+            record = ReactionRecord(
+                reaction=reaction_of(reaction),
+                missed_deadline=bool(flags & 1),
+                sets=tuple((channel_of(s), next(texts)) for s in slots),
+                events=tuple(event for _, event in events),
+                modes=modes,
             )
+            reactions.append((reaction, record))
         stage_events, used = _events(take, name_of)
         at += used
-        yield TagRecord(tag, tuple(reactions), stage_events)
+        yield NumberedTag(tag, tuple(reactions), stage_events)
 
 
 def _events(
     take: Callable[[], int], name_of: Callable[[int], str]
-) -> tuple[tuple[Event, ...], int]:
+) -> tuple[tuple[tuple[int, Event], ...], int]:
     count = take()
     events = []
     for _ in range(count):
         trigger, time, step = take(), take(), take()
-        events.append(Event(name_of(trigger), None if step < 0 else Tag(time, step)))
+        event = Event(name_of(trigger), None if step < 0 else Tag(time, step))
+        events.append((trigger, event))
     return tuple(events), 1 + 3 * count
 
 

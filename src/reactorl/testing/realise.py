@@ -135,6 +135,7 @@ def _reaction(plan: ReactionPlan, owner: ClassPlan) -> object:
         sources=plan.source_ports,
         effects=[*plan.effect_ports, *plan.effect_actions, *modes],
         deadline=plan.deadline,
+        stops=plan.may_stop,
     )(body(plan, owner))
     if plan.deadline is not None:
         declared.deadline_handler(handler(plan, owner))

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A federate: the run of one part of a program, and its wires to the others.
+
+The core says what is to be sent and takes in what arrives; here values get their
+numbers, are kept for those who may need them again, and are dropped if they come twice.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Protocol
+
+from reactorl._federation.merge import FederateTrace
+from reactorl._federation.messages import Kind, Message, Report
+from reactorl._program.cut import Part
+from reactorl._runtime.federated import ElsewhereError, Federated
+from reactorl._runtime.live import Live
+from reactorl.errors import ReactorlError
+from reactorl.tag import Tag
+
+if TYPE_CHECKING:
+    from reactorl._program.cut import Cut
+    from reactorl._program.program import Program
+    from reactorl._runtime.federated import CoreMessage, CoreReport
+    from reactorl._runtime.options import Options
+    from reactorl._runtime.recording import Recording
+
+
+class Wire(Protocol):
+    """The ways of one federate to the others and to the coordinator.
+
+    Messages to one federate arrive in the order in which they are sent. Called by one
+    thread at a time; must not wait for an answer.
+    """
+
+    def send(self, peer: int, message: Message) -> None:
+        """Send a message to another federate."""
+
+    def tell(self, message: Message) -> None:
+        """Send a message to the coordinator."""
+
+    def report(self, report: Report) -> None:
+        """Send a report to the coordinator; only the latest one matters."""
+
+    def request_stop(self) -> None:
+        """Ask the coordinator to end the program."""
+
+
+class Federate:
+    """One federate of a run.
+
+    ``run`` is called by one thread; ``take`` and ``take_order`` by any.
+
+    Args:
+        program: The whole program.
+        cut: How it is cut; the same for all federates.
+        index: Which of them this is.
+        options: Options of the run, with a start time; the same for all federates but
+            for ``workers``.
+        wire: The ways to the others.
+        replay: Where physical inputs come from.
+        keeps: Whether values that were sent are kept, to send them again to a federate
+            that begins again.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        cut: Cut,
+        index: int,
+        options: Options,
+        wire: Wire,
+        *,
+        replay: Recording | None = None,
+        keeps: bool = False,
+    ) -> None:
+        if options.start_time is None:
+            msg = "start_time must be the same time for all federates, got None"
+            raise ValueError(msg)
+        self.index = index
+        self._wire = wire
+        self._keeps = keeps
+        count = len(cut.names)
+        self._sent = [0] * count
+        self._received = [0] * count
+        self._kept: list[list[Message]] = [[] for _ in range(count)]
+        self._said: list[dict[tuple[Kind, bool], Message]] = [{} for _ in range(count)]
+        self._lock = threading.Lock()
+        self.trace: FederateTrace | None = None
+        self.live = Live(
+            program, options, replay=replay, federated=Federated(Part(cut, index), self)
+        )
+
+    def run(self) -> bool:
+        """Run to the end; return False if it ended because another federate failed.
+
+        Raises:
+            ReactionError: A body of this federate raised.
+        """
+        live = self.live
+        cause: BaseException | None = None
+        try:
+            if live.start() == "running":
+                live.after(live.session.run())
+            live.finished()
+        except ElsewhereError:
+            return False
+        except BaseException as error:
+            cause = error
+            raise
+        finally:
+            if live.options.trace is not False:
+                session = live.session
+                self.trace = FederateTrace(
+                    live.planned, session.trace_bytes(), session.trace_values()
+                )
+            live.close(cause)
+            cause = None  # its traceback refers to this frame
+        return True
+
+    # -- what arrives ---------------------------------------------------------------
+
+    def take(self, peer: int, message: Message) -> bool:
+        """Take a message of another federate; return whether it was new.
+
+        Raises:
+            ReactorlError: A value is missing before this one.
+        """
+        if message.number:
+            expected = self._received[peer] + 1
+            if message.number < expected:
+                return False
+            if message.number > expected:
+                msg = (
+                    f"values {expected} to {message.number - 1} of federate {peer} "
+                    "are missing"
+                )
+                raise ReactorlError(msg)
+            self._received[peer] = message.number
+        self._put(peer, message)
+        return True
+
+    def take_order(self, message: Message) -> None:
+        """Take a message of the coordinator."""
+        self._put(self.index, message)
+
+    def _put(self, peer: int, message: Message) -> None:
+        self.live.session.put(
+            message.kind,
+            message.final,
+            peer,
+            *message.tag,
+            message.place,
+            *message.at,
+            message.key,
+            message.value,
+        )
+
+    # -- what a new life of another federate needs ----------------------------------
+
+    def say_again(self, peer: int, received: int) -> list[Message]:
+        """Return what a new life of a federate must hear, in order.
+
+        Args:
+            peer: The federate.
+            received: How many values of this link it has, in its checkpoint.
+        """
+        with self._lock:
+            said = self._said[peer]
+            return [
+                *self._kept[peer][received:],
+                *(said[each] for each in sorted(said)),
+            ]
+
+    # -- what the core says ---------------------------------------------------------
+
+    def say(self, messages: list[CoreMessage]) -> None:
+        """Send messages of the core. Called by it, on a worker's thread."""
+        for (
+            kind_number,
+            final,
+            peer,
+            time,
+            step,
+            index,
+            at,
+            at_step,
+            key,
+            value,
+        ) in messages:
+            kind = Kind(kind_number)
+            message = Message(
+                kind, final, Tag(time, step), index, Tag(at, at_step), key, value
+            )
+            if kind.for_coordinator:
+                self._wire.tell(message)
+                continue
+            with self._lock:
+                if kind.numbered:
+                    self._sent[peer] += 1
+                    message = message._replace(number=self._sent[peer])
+                    if self._keeps:
+                        self._kept[peer].append(message)
+                else:
+                    self._said[peer][kind, final] = message
+                self._wire.send(peer, message)
+
+    def wait(self, report: CoreReport) -> None:
+        """Report to the coordinator. Called by the core, on a worker's thread."""
+        n, n_step, b, b_step, d, d_step, h, h_step, inside, taken, sent, received = (
+            report
+        )
+        self._wire.report(
+            Report(
+                Tag(n, n_step),
+                Tag(b, b_step),
+                Tag(d, d_step),
+                Tag(h, h_step),
+                inside,
+                taken,
+                sent,
+                received,
+            )
+        )
+
+    def request_stop(self) -> None:
+        """Ask for the end of the program from outside of its reactions."""
+        self._wire.request_stop()
