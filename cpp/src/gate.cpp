@@ -258,7 +258,7 @@ void Gate::release_after_failure() {
     // What comes before the failure still runs, so that the one that is reported does
     // not depend on timing.
     while (peer.released < peer.held.size() &&
-           (all || key_of(peer.held.back().writer) > failed)) {
+           (all || key_of(peer.held.back().writer) >= failed)) {
       const ReactionId writer = peer.held.back().writer;
       peer.held.pop_back();  // no further tag follows
       executor_.release(writer);

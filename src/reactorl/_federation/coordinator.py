@@ -162,6 +162,8 @@ class Coordinator:
                 self._failure = message
                 self.failed = federate
                 return self._to_all(message, but=federate)
+            if _place(message) == _place(known) and self.failed is not None:
+                self.failed = min(self.failed, federate)  # copies of a replica
             return []
         msg = f"a federate must not send {message.kind.name} to the coordinator"
         raise ValueError(msg)

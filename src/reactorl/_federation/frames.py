@@ -64,6 +64,10 @@ class Saved(NamedTuple):
     payload: Payload
 
 
+class StopRequest(NamedTuple):
+    """The program is to end, at the next tag at which all can: Ctrl-C, say."""
+
+
 class Failed(NamedTuple):
     """An error ended the run of a federate. Where, says the message ``FAILURE``."""
 
@@ -89,5 +93,15 @@ class Bye(NamedTuple):
 
 
 Frame: TypeAlias = (
-    Message | Report | Ack | Hello | Start | Save | Saved | Failed | Finished | Bye
+    Message
+    | Report
+    | Ack
+    | Hello
+    | Start
+    | Save
+    | Saved
+    | StopRequest
+    | Failed
+    | Finished
+    | Bye
 )

@@ -39,6 +39,7 @@ KINDS: Final = {
     frames.Failed: 38,
     frames.Finished: 39,
     frames.Bye: 40,
+    frames.StopRequest: 41,
 }
 """Numbers on the wire of frames that are not a ``Message``, whose number is its kind.
 A change of these or of ``Kind`` needs another ``VERSION``."""
@@ -113,6 +114,8 @@ def pack(frame: Frame) -> list[bytes | memoryview]:
             body = _STATUS.pack(status)
         case frames.Save(tag):
             body = _TAG.pack(*tag)
+        case frames.StopRequest():
+            body = b""
     return [HEADER.pack(MAGIC, VERSION, kind, 0, len(body)) + body]
 
 
@@ -362,6 +365,7 @@ _DECODERS: Final[dict[int, Callable[[bytes, int], Frame | None]]] = {
     KINDS[frames.Start]: _with_facts(frames.Start, _TIME),
     KINDS[Report]: _report,
     KINDS[frames.Save]: _save,
+    KINDS[frames.StopRequest]: _only(frames.StopRequest, Struct("")),
     KINDS[frames.Bye]: _only(frames.Bye, _STATUS),
 }
 _WITH_PAYLOAD: Final[dict[int, Callable[[FrameReader, int, int], Frame]]] = {
