@@ -235,7 +235,7 @@ class CoordinatorServer:
             begin = self._started_at
             done = Tag(report.done.time - begin, report.done.microstep)
             last = f"the last tag that it reported is {done}"
-        msg = f"federate {name} was lost: {error.what}; {last}"
+        msg = f"{error.what}; {last}"
         remedy = "The run ended, because the others need it."
         wire = isinstance(error, PeerLostError) and error.wire
         found = PeerLostError(msg, remedy, peer=f"federate {name}", wire=wire)
@@ -295,7 +295,9 @@ class CoordinatorServer:
                     self._failing.add(federate)
             case Hello():
                 self._hellos[federate] = frame
-                if len(self._hellos) == self._count and not self._aborted:
+                if self._aborted:  # before it was connected
+                    self._send([(federate, ABORT)])
+                elif len(self._hellos) == self._count:
                     self._begin()
             case StopRequest():
                 self._request_stop()
