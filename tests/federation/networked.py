@@ -99,6 +99,17 @@ class FirstRelay(Relay):
     first = 1
 
 
+class FanOut(Reactor):
+    ping = Ping()
+    pong = Pong()
+    other = Pong()
+
+    def build(self) -> None:
+        self.connect(self.ping.out, self.pong.x)
+        self.connect(self.ping.out, self.other.x)
+        self.connect(self.pong.out, self.ping.back)
+
+
 class DelayedLoop(Reactor):
     one = FirstRelay()
     two = Relay()
@@ -318,6 +329,7 @@ class Case:
 EVERYWHERE = {"main.ticker": "a", "main.judge": "b", "main.watcher": "c"}
 CASES = {
     "ping-pong": Case(PingPong, {"main.pong": "b"}, {"timeout": 50}),
+    "fan-out": Case(FanOut, {"main.pong": "b", "main.other": "c"}, {"timeout": 20}),
     "delayed loop": Case(
         DelayedLoop, {"main.one": "a", "main.two": "b"}, {"timeout": 40}
     ),
