@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reactorl import ReactionError, run
+from reactorl._federation.certificate import Certificate
 from reactorl._federation.coordinator_server import CoordinatorServer
 from reactorl._federation.endpoint import Address
 from reactorl._federation.link_errors import (
@@ -61,7 +62,10 @@ def alone(case: Case) -> Trace:
 class Federates:
     """A federation: its coordinator, and members as threads or processes."""
 
-    def __init__(self, name: str, directory: Path, **options: Any) -> None:
+    def __init__(
+        self, name: str, directory: Path, kind: str = "unix", **options: Any
+    ) -> None:
+        self.kind = kind
         self.name = name
         self.case = ALL[name]
         self.directory = directory
@@ -72,8 +76,9 @@ class Federates:
             self.cut,
             self.options,
             self.secret,
-            Address(path=str(directory / "coordinator")),
+            self.address("coordinator"),
             window=self.case.window,
+            certificate=self.certificate(),
             patience=options.pop("patience", HANG),
         )
         self.threads: list[threading.Thread] = []
@@ -81,12 +86,21 @@ class Federates:
         self.ends: dict[int, object] = {}
         """What the members that are threads returned or raised."""
 
+    def address(self, name: str) -> Address:
+        if self.kind == "unix":
+            return Address(path=str(self.directory / name))
+        return Address(host="127.0.0.1")  # the system chooses a port
+
+    def certificate(self) -> Certificate | None:
+        return Certificate() if self.kind == "tls" else None
+
     def member(self, index: int, **changes: Any) -> Member:
         membership = Membership(
             index,
             self.server.address,
-            Address(path=str(self.directory / f"federate-{index}")),
+            self.address(f"federate-{index}"),
             changes.pop("secret", self.secret),
+            certificate=self.certificate(),
         )
         parts = {"program": self.program, "cut": self.cut, "options": self.options}
         return Member(**{**parts, **changes}, membership=membership)
@@ -186,6 +200,17 @@ def test_threads_give_the_trace_of_one_process(name: str, federation: Any) -> No
         if thread.name.startswith(("link", "listener", "handshake")):
             thread.join(HANG)
     assert threading.active_count() <= before
+
+
+@pytest.mark.parametrize("kind", ["tcp", "tls"])
+@pytest.mark.parametrize("name", ["fan-out", "stop"])
+def test_network_sockets_give_the_trace_of_one_process(
+    name: str, kind: str, federation: Any
+) -> None:
+    federates = federation(name, kind=kind)
+    federates.start_threads()
+
+    assert_same_trace(federates.run(), alone(ALL[name]))
 
 
 @pytest.mark.parametrize("name", FAILURES)

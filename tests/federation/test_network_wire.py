@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import pickle
+import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from reactorl import ReactionError
 from reactorl._federation.codec import encode
 from reactorl._federation.failures import pack_error, unpack_error
 from reactorl._federation.federate import Federate
@@ -18,20 +20,20 @@ from reactorl._federation.messages import BEFORE_ALL, NO_KEY, Kind, Message, Rep
 from reactorl._federation.network import ABORT, Network
 from reactorl.tag import Tag
 from tests.federation.networked import ALL, OddError
-from tests.federation.pairs import End, caught, connections, demand
+from tests.federation.pairs import HANG, End, caught, connections, demand
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
 class Wired:
-    """Federate 0 of a program, and the other ends of its links."""
+    """A federate of a program, and the other ends of its links."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, index: int = 0) -> None:
         program, cut, options = ALL[name].parts()
-        self.network = Network(cut, 0)
+        self.network = Network(cut, index)
         options = replace(options, start_time=0)
-        self.federate = Federate(program, cut, 0, options, self.network)
+        self.federate = Federate(program, cut, index, options, self.network)
         self.coordinator = End("federate head")
         here, there = connections()
         self.coordinator.link.attach(there)
@@ -169,6 +171,37 @@ def test_lost_peer_ends_a_federate_that_waits_for_it(wired: Wired) -> None:
     assert wired.federate.run() is False
     error = caught(PeerLostError, wired.network.error)
     assert error.peer == "federate b"
+
+
+def test_failure_elsewhere_waits_for_what_may_fail_earlier() -> None:
+    """It arrives before the values of earlier tags, of which one makes a body fail."""
+    wired = Wired("failing", 1)
+    wired.network.bind(wired.federate)
+    ticker = wired.attach(0)
+    wired.coordinator.send(Message(Kind.FAILURE, tag=Tag(4), key=1 << 33))
+    ends: list[object] = []
+
+    def work() -> None:
+        try:
+            ends.append(wired.federate.run())
+        except ReactionError as error:
+            ends.append(error)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    while caught(Report, wired.coordinator.get()).next != Tag(4):
+        pass  # now it has taken in the failure, and waits for what comes before
+    for tick in range(4):
+        late = Message(Kind.LATE, tag=Tag(tick), place=1, at=Tag(tick + 1))
+        ticker.link.put_value(late._replace(value=encode(tick + 1)))
+        ticker.send(Message(Kind.PROMISE, tag=Tag(tick + 1), at=Tag(tick + 1)))
+    thread.join(HANG)
+
+    assert caught(ReactionError, ends[0]).tag == Tag(3)
+    while not isinstance(told := wired.coordinator.get(), Message):
+        pass
+    assert (told.kind, told.tag) == (Kind.FAILURE, Tag(3))
+    wired.close()
 
 
 def test_frames_for_others_are_errors(wired: Wired) -> None:

@@ -240,6 +240,8 @@ class Coordinator:
 
     def _halt(self, reports: Sequence[Report]) -> Orders:
         """End after the last tag that was begun, once no other one is begun."""
+        if self._failure is not None:  # that ends all
+            return []
         if any(report.horizon != BEFORE_ALL for report in reports):
             return []
         begun = max(r.next if r.inside else r.done for r in reports)

@@ -98,6 +98,7 @@ class Member:
         self._network = Network(cut, membership.index)
         self._lock = threading.Lock()
         self._early: list[Connection] | None = []
+        self._closed = False
 
     def run(self) -> bool:
         """Take part up to the end; return False if another federate failed.
@@ -123,11 +124,12 @@ class Member:
             raise
         finally:
             listener.close()
-            network.close(result, status, timeout=self._me.timeout)
             with self._lock:
                 early, self._early = self._early or [], None
+                self._closed = True
             for connection in early:
                 connection.wire.close()
+            network.close(result, status, timeout=self._me.timeout)
         return bool(result.facts["whole"])
 
     def _take_part(self, address: Address) -> Finished:
@@ -188,14 +190,13 @@ class Member:
         return Admission(max(link.life, 1), link.received, link.peer)
 
     def _accept(self, connection: Connection) -> None:
-        if connection.purpose is not Purpose.FRAMES:
-            connection.wire.close()
-            return
         with self._lock:
-            if self._early is not None:  # the run has not begun here
+            if self._closed or connection.purpose is not Purpose.FRAMES:
+                connection.wire.close()
+            elif self._early is not None:  # the run has not begun here
                 self._early.append(connection)
-                return
-        self._network.attach(connection.rank, connection)
+            else:
+                self._network.attach(connection.rank, connection)
 
     def _refused(self, error: LinkError) -> None:
         """Leave strangers alone. Peers of this run report to the coordinator."""
