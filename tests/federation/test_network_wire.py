@@ -51,8 +51,9 @@ class Wired:
         self.network.attach(peer, here)
         return end
 
-    def close(self) -> None:
-        self.federate.live.close()
+    def close(self, *, ran: bool = False) -> None:
+        if not ran:  # in a thread, which has closed it
+            self.federate.live.close()
         self.network.close(Finished({}, encode(None)), 0, timeout=0)
         for end in (self.coordinator, *self.peers.values()):
             end.link.close(timeout=0)
@@ -201,7 +202,7 @@ def test_failure_elsewhere_waits_for_what_may_fail_earlier() -> None:
     while not isinstance(told := wired.coordinator.get(), Message):
         pass
     assert (told.kind, told.tag) == (Kind.FAILURE, Tag(3))
-    wired.close()
+    wired.close(ran=True)
 
 
 def test_frames_for_others_are_errors(wired: Wired) -> None:
