@@ -381,7 +381,7 @@ def test_process_that_is_killed_before_the_run_begins_is_named(
         each.unlink()
 
 
-def test_federates_end_when_the_coordinator_is_killed(federation: Any) -> None:
+def test_federates_end_when_they_lose_the_coordinator(federation: Any) -> None:
     federates = federation("endless chain")
     federates.start_processes()
     ends: list[BaseException] = []
@@ -395,11 +395,12 @@ def test_federates_end_when_the_coordinator_is_killed(federation: Any) -> None:
     server = threading.Thread(target=serve, daemon=True)
     server.start()
     federates.wait_until_running()
-    for link in federates.server._links:  # what the kernel does for a dead process
+    for link in federates.server._links:
         attached = link._attached
         assert attached is not None
         attached._wire.stop()
 
-    assert federates.statuses() == [1] * len(federates.cut.names)
+    # 1: the process saw it itself; 3: the coordinator, which lives, was faster.
+    assert set(federates.statuses()) <= {1, 3}
     server.join(HANG)
     assert isinstance(ends[0], PeerLostError)
