@@ -177,9 +177,6 @@ def federation(directory: Path) -> Iterator[Callable[..., Federates]]:
         each.end()
 
 
-Make = "Callable[..., Federates]"
-
-
 # -- threads ---------------------------------------------------------------------------
 
 
@@ -351,8 +348,7 @@ def test_killed_process_is_named_and_no_other_goes_on(
     for index, status in enumerate(federates.statuses()):
         # 1: it has missed another one itself; 3: the coordinator said so.
         assert status in ((-signal.SIGKILL,) if index == victim else (1, 3))
-    left = federates.directory / f"federate-{victim}"
-    left.unlink()  # a process that is killed cannot; the launcher removes the directory
+    (federates.directory / f"federate-{victim}").unlink()  # as a launcher does
 
 
 def kill_one(federates: Federates, victim: int) -> None:
