@@ -70,7 +70,7 @@ struct Report {
   Tag horizon{};  // it begins no later tag
   /// It waits within the tag `next`; if that is kLastTag, it is done with the final one.
   bool inside = false;
-  std::uint64_t taken = 0;                // messages of all kinds that it has taken in
+  std::uint64_t taken = 0;  // messages of all kinds that it has taken in
   // Numbered messages, per peer, and those taken in.
   // NOLINTBEGIN(readability-redundant-member-init): gcc warns without, as above
   std::vector<std::uint64_t> sent{};
