@@ -258,7 +258,7 @@ void Gate::release_after_failure() {
     // What comes before the failure still runs, so that the one that is reported does
     // not depend on timing.
     while (peer.released < peer.held.size() &&
-           (all || key_of(peer.held.back().writer) > failed)) {
+           (all || key_of(peer.held.back().writer) >= failed)) {
       const ReactionId writer = peer.held.back().writer;
       peer.held.pop_back();  // no further tag follows
       executor_.release(writer);
@@ -362,7 +362,17 @@ void Gate::end(Tag next, Tag bound) {
   inside_ = false;
   const TraceKey failed = executor_.failed_at();
   if (failed != kLastKey && !executor_.broken_off()) {
-    // Others learn from the coordinator; nothing after the failure is promised.
+    // Others learn from the coordinator; nothing after the failure is promised. But what
+    // comes before it in this tag may still run elsewhere.
+    for (PeerId p = 0; p < peers_.size(); ++p) {
+      if (!plan_.peers[p].sends) continue;
+      say({.kind = MessageKind::kPromise,
+           .final = final_,
+           .peer = p,
+           .tag = now_,
+           .index = peers_[p].settled,
+           .at = now_});
+    }
     if (std::pair(now_, failed) < limit_) {
       say({.kind = MessageKind::kFailure, .tag = now_, .key = failed});
     }

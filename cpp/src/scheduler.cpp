@@ -103,8 +103,16 @@ auto Scheduler::next_tag() -> std::optional<Tag> {
   drain_inbox();
   if (gate_) {
     take_in();
-    const Tag next = own_next();
-    if (next > gate_->limit()) executor_.fail_from(0);
+    Tag next = own_next();
+    if (const Tag limit = gate_->limit(); next > limit) {
+      // What others set may still come before the failure, or within its tag, and fail
+      // earlier. So that tag is run here as well, unless it has passed.
+      if (limit <= now_) {
+        executor_.fail_from(0);
+      } else {
+        next = limit;
+      }
+    }
     return next == kLastTag ? std::nullopt : std::optional(next);
   }
   if (stop_requested_.load(std::memory_order_relaxed)) {

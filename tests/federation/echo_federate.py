@@ -7,12 +7,12 @@ import queue
 import sys
 from typing import Any
 
-from reactorl._federation.attachment import Received
 from reactorl._federation.certificate import Certificate
 from reactorl._federation.codec import encode
 from reactorl._federation.endpoint import Address, connect
 from reactorl._federation.handshake import Admission, Identity, Purpose
 from reactorl._federation.link import Link
+from reactorl._federation.messages import Message
 from reactorl._federation.secret import RunSecret
 from reactorl._federation.watch import Watch
 
@@ -48,11 +48,11 @@ def main() -> None:
             if "watch" in sys.argv:
                 return
             attach()
-        elif isinstance(event, Received):
+        elif isinstance(event, Message):
             if isinstance(event.value, str) and event.value == "end":
                 link.close()
                 return
-            link.put_value(event.target, event.tag, encode(event.value))
+            link.put_value(event._replace(value=encode(event.value), number=0))
             link.flush()
 
 

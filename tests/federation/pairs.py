@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from reactorl._federation.certificate import Certificate
-from reactorl._federation.codec import encode
+from reactorl._federation.codec import Payload, encode
 from reactorl._federation.handshake import (
     Admission,
     Connection,
@@ -20,6 +20,7 @@ from reactorl._federation.handshake import (
     respond,
 )
 from reactorl._federation.link import Link
+from reactorl._federation.messages import Kind, Message
 from reactorl._federation.secret import RunSecret
 from reactorl.tag import Tag
 
@@ -188,6 +189,21 @@ def caught(kind: type[T], result: object) -> T:
 
 
 def value(end: End, content: object, tag: int = 1, target: int = 0) -> int:
-    number = end.link.put_value(target, Tag(tag), encode(content))
+    number = put(end.link, content, tag, target)
     end.link.flush()
     return number
+
+
+def put(link: Link, content: object, tag: int = 1, target: int = 0) -> int:
+    return link.put_value(packed_value(content, Tag(tag), target))
+
+
+def packed_value(
+    content: object, tag: Tag, target: int = 0, number: int = 0
+) -> Message:
+    payload = content if isinstance(content, Payload) else encode(content)
+    return Message(Kind.VALUE, tag=tag, place=target, value=payload, number=number)
+
+
+def demand(tag: int = 1) -> Message:
+    return Message(Kind.DEMAND, tag=Tag(tag))

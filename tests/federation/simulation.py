@@ -54,6 +54,9 @@ class SimulatedWire:
     def tell(self, message: Message) -> None:
         self._simulation.post(self._index, self._life, COORDINATOR, message)
 
+    def flush(self) -> None:
+        pass
+
     def report(self, report: Report) -> None:
         self._simulation.waits(self._index, self._life, report)
 

@@ -404,6 +404,15 @@ def test_the_first_failure_counts_in_whatever_order_they_are_reported() -> None:
         assert (coordinator.failure, coordinator.failed) == (early, 0)
 
 
+def test_of_copies_that_fail_at_one_place_the_first_federate_counts() -> None:
+    failure = Message(Kind.FAILURE, tag=Tag(3, 0), key=9)
+    for order in ((0, 1), (1, 0)):
+        coordinator = Coordinator(two())
+        for federate in order:
+            coordinator.on_message(federate, failure)
+        assert coordinator.failed == 0
+
+
 def test_a_stop_from_outside_waits_until_all_have_stopped() -> None:
     coordinator = Coordinator(two())
     coordinator.on_report(0, report(Tag(3, 0), Tag(2, 0)))

@@ -11,17 +11,8 @@ import numpy as np
 import pytest
 
 from reactorl._federation import link as link_module
-from reactorl._federation.attachment import Received
 from reactorl._federation.codec import ALIGNMENT, Payload, encode
-from reactorl._federation.frames import (
-    Ack,
-    Bye,
-    Demand,
-    Failed,
-    Promise,
-    Settled,
-    Value,
-)
+from reactorl._federation.frames import Ack, Bye, Failed
 from reactorl._federation.link import Link
 from reactorl._federation.link_errors import (
     CodecError,
@@ -29,9 +20,20 @@ from reactorl._federation.link_errors import (
     LinkError,
     PeerLostError,
 )
+from reactorl._federation.messages import Kind, Message
 from reactorl._federation.wire_format import pack
 from reactorl.tag import Tag
-from tests.federation.pairs import HANG, End, caught, connections, linked, value
+from tests.federation.pairs import (
+    HANG,
+    End,
+    caught,
+    connections,
+    demand,
+    linked,
+    packed_value,
+    put,
+    value,
+)
 
 KINDS = ("unix", "tcp", "tls")
 
@@ -40,18 +42,18 @@ KINDS = ("unix", "tcp", "tls")
 def test_frames_arrive_in_order(kind: str) -> None:
     with linked(kind) as (first, second):
         for index in range(200):
-            first.link.put_value(index, Tag(index, 1), encode({"x": index}), late=True)
-            first.link.put(Settled(Tag(index), (index, index + 1)))
-            first.link.put(Promise(Tag(index), Tag(index + 1), Tag(index + 2)))
+            late = Message(Kind.LATE, place=index, at=Tag(index, 1))
+            promise = Message(Kind.PROMISE, tag=Tag(index), at=Tag(index + 1))
+            number = first.link.put_value(late._replace(value=encode({"x": index})))
+            first.link.put(promise)
+            first.link.put(demand(index))
             first.link.flush()
 
-        for index in range(200):
+            assert number == index + 1
             assert second.take(3) == [
-                Received(
-                    index + 1, index, Tag(index, 1), late=True, value={"x": index}
-                ),
-                Settled(Tag(index), (index, index + 1)),
-                Promise(Tag(index), Tag(index + 1), Tag(index + 2)),
+                late._replace(value={"x": index}, number=number),
+                promise,
+                demand(index),
             ]
         assert (first.link.sent, second.link.received) == (200, 200)
 
@@ -85,8 +87,8 @@ def test_flush_is_one_call_of_the_system(monkeypatch: pytest.MonkeyPatch) -> Non
 
         monkeypatch.setattr(attached._wire, "send_now", counted)
         for index in range(10):
-            first.link.put_value(index, Tag(1), encode(index))
-        first.link.put(Settled(Tag(1), ()))
+            put(first.link, index, target=index)
+        first.link.put(demand())
         first.link.flush()
         first.link.flush()  # nothing is left
 
@@ -105,7 +107,7 @@ def test_both_directions_at_once_without_waiting_for_each_other(kind: str) -> No
 
         def send(end: End) -> None:
             for _ in range(count):
-                end.link.put_value(0, Tag(1), encode(block))
+                put(end.link, block)
                 end.link.flush(wait=True)
 
         threads = [threading.Thread(target=send, args=[end]) for end in ends]
@@ -132,7 +134,7 @@ def test_waiting_flush_limits_what_is_unsent(monkeypatch: pytest.MonkeyPatch) ->
 
     def send() -> None:
         for _ in range(20):
-            first.link.put_value(0, Tag(1), encode(block))
+            put(first.link, block)
             first.link.flush(wait=True)
             least.append(first.link.unsent_bytes)
         done.set()
@@ -177,7 +179,7 @@ def test_waiting_flush_ends_when_the_peer_is_gone(
     first.link.attach(one)
     threading.Timer(0.2, other.wire.stop).start()
 
-    first.link.put_value(0, Tag(1), encode(bytes(1 << 22)))
+    put(first.link, bytes(1 << 22))
     first.link.flush(wait=True)
 
     assert isinstance(first.end(), PeerLostError)
@@ -228,7 +230,7 @@ def test_end_without_a_farewell_is_an_error_that_names_the_peer(kind: str) -> No
         assert not error.wire
         assert not first.link.is_connected
         value(first, 1)  # kept, not an error
-        first.send(Demand(Tag(1)))
+        first.send(demand(1))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -237,7 +239,7 @@ def test_last_words_arrive_although_the_peer_is_sending(kind: str) -> None:
     with linked(kind) as (first, second):
         for _ in range(20):
             value(second, block)
-        failed = Failed(Tag(7), 3, {"error": "x"}, Payload(b""))
+        failed = Failed({"error": "x"}, Payload(b""))
         first.send(failed)
         first.link.close(1, timeout=HANG)
 
@@ -251,7 +253,7 @@ def test_end_within_a_frame_is_an_error() -> None:
     one, other = connections()
     first = End("second")
     first.link.attach(one)
-    data = b"".join(pack(Value(1, 1, Tag(1), late=False, payload=encode(bytes(100)))))
+    data = b"".join(pack(packed_value(bytes(100), Tag(1), number=1)))
     other.socket.sendall(data[:-1])
     other.socket.shutdown(socket.SHUT_WR)
 
@@ -281,7 +283,7 @@ def test_loss_of_an_older_life_does_not_end_the_connection() -> None:
     [
         (b"garbage" * 10, "must begin with b'RL'"),
         (
-            b"".join(pack(Value(2, 0, Tag(1), late=False, payload=encode(1)))),
+            b"".join(pack(packed_value(1, Tag(1), number=2))),
             "value 2 after value 0",
         ),
         (b"".join(pack(Ack(1))), "acknowledged value 1 of 0"),
@@ -302,7 +304,7 @@ def test_wrong_frames_end_the_connection(data: bytes, message: str) -> None:
 def test_value_that_cannot_be_made_here_ends_the_connection() -> None:
     with linked() as (first, second):
         data = encode(Tag(1)).data.replace(b"reactorl", b"reactorx")
-        first.link.put_value(0, Tag(1), Payload(data))
+        put(first.link, Payload(data))
         first.link.flush()
 
         error = caught(CodecError, second.end())
@@ -319,7 +321,7 @@ def test_error_of_the_receiver_ends_the_connection() -> None:
     second.link = Link("first", fail, second.ends.put)
     first.link.attach(one)
     second.link.attach(other)
-    first.send(Demand(Tag(1)))
+    first.send(demand(1))
 
     error = caught(LinkError, second.end())
     assert "handling what first sent failed: ZeroDivisionError: ups" in str(error)
@@ -338,3 +340,12 @@ def test_threads_and_sockets_end_with_the_connection() -> None:
         pass
     assert first.link._attached is None
     assert second.link._attached is None
+
+
+def test_value_with_a_number_that_is_not_the_next_is_refused() -> None:
+    link = Link("second", lambda batch: None, lambda error: None)
+
+    with pytest.raises(LinkError, match="to second must have number 1, got 2"):
+        link.put_value(packed_value("x", Tag(1), number=2))
+    assert link.sent == 0
+    assert link.put_value(packed_value("x", Tag(1), number=1)) == 1

@@ -15,13 +15,11 @@ import numpy as np
 import pytest
 
 from reactorl._federation.certificate import Certificate
-from reactorl._federation.codec import encode
 from reactorl._federation.endpoint import Address
 from reactorl._federation.handshake import Purpose
 from reactorl._federation.link_errors import PeerLostError
 from reactorl._federation.watch import IDLE_SECONDS, INTERVAL_SECONDS, PROBES, Watch
-from reactorl.tag import Tag
-from tests.federation.pairs import HANG, caught
+from tests.federation.pairs import HANG, caught, put
 from tests.federation.test_processes import Parent
 
 if TYPE_CHECKING:
@@ -105,7 +103,7 @@ def test_cut_wire_is_noticed_within_10_seconds_and_named(
     cut()
     began = time.monotonic()
     if state == "sending":
-        federate.end.link.put_value(1, Tag(1), encode(np.zeros(1 << 23, np.uint8)))
+        put(federate.end.link, np.zeros(1 << 23, np.uint8), target=1)
         federate.end.link.flush()
 
     error = caught(PeerLostError, federate.end.end())
@@ -123,7 +121,7 @@ def test_cut_of_5_seconds_is_no_failure(parent: tuple[Parent, Watch]) -> None:
     assert federate.echo("x") == "x"
     cut()
     for _ in range(4):
-        federate.end.link.put_value(1, Tag(1), encode(block))
+        put(federate.end.link, block, target=1)
     federate.end.link.flush()
     threading.Event().wait(5)  # the subject: the kernel's time, not the machine's
     assert federate.end.link.is_connected

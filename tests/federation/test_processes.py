@@ -17,9 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from reactorl._federation.attachment import Received
 from reactorl._federation.certificate import Certificate
-from reactorl._federation.codec import encode
 from reactorl._federation.endpoint import Address, Listener, connect
 from reactorl._federation.frames import Bye
 from reactorl._federation.handshake import Admission, Connection, Identity, Purpose
@@ -29,10 +27,10 @@ from reactorl._federation.link_errors import (
     PeerLostError,
     Refusal,
 )
+from reactorl._federation.messages import Message
 from reactorl._federation.secret import RunSecret
 from reactorl._federation.watch import Watch
-from reactorl.tag import Tag
-from tests.federation.pairs import DIGEST, HANG, OPEN, End, caught, identity
+from tests.federation.pairs import DIGEST, HANG, OPEN, End, caught, identity, put
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,9 +82,9 @@ class Parent:
             self.connections.get().socket.close()
 
     def echo(self, content: object) -> Any:
-        self.end.link.put_value(1, Tag(1), encode(content))
+        put(self.end.link, content, target=1)
         self.end.link.flush()
-        return caught(Received, self.end.get()).value
+        return caught(Message, self.end.get()).value
 
 
 KINDS = ("unix", "tcp", "tls")
@@ -115,7 +113,7 @@ def test_values_go_there_and_back(parent: Parent) -> None:
 
     assert parent.echo("x") == "x"
     assert np.array_equal(parent.echo(array), array)
-    parent.end.link.put_value(1, Tag(1), encode("end"))
+    put(parent.end.link, "end", target=1)
     parent.end.link.flush()
     assert parent.end.get() == Bye(0)
     assert parent.end.end() is None
@@ -140,7 +138,7 @@ def test_process_killed_while_values_are_under_way_is_seen(parent: Parent) -> No
     assert parent.child is not None
     os.kill(parent.child.pid, signal.SIGSTOP)
     for _ in range(10):
-        parent.end.link.put_value(1, Tag(1), encode(block))
+        put(parent.end.link, block, target=1)
         parent.end.link.flush()
     assert parent.end.link.unsent_bytes
     os.kill(parent.child.pid, signal.SIGKILL)
@@ -155,7 +153,7 @@ def test_stopped_process_is_not_lost(parent: Parent) -> None:
     os.kill(parent.child.pid, signal.SIGSTOP)
     block = np.zeros(1 << 22, np.uint8)
     for _ in range(4):
-        parent.end.link.put_value(1, Tag(1), encode(block))
+        put(parent.end.link, block, target=1)
         parent.end.link.flush()
     time.sleep(1)  # nothing depends on it: any time must be fine
     os.kill(parent.child.pid, signal.SIGCONT)
@@ -166,12 +164,12 @@ def test_stopped_process_is_not_lost(parent: Parent) -> None:
 def test_connection_that_was_cut_is_continued(parent: Parent) -> None:
     """The child connects again, and each side sends what the other lacks."""
     for index in range(5):
-        parent.end.link.put_value(1, Tag(1), encode(index))
+        put(parent.end.link, index, target=1)
     parent.end.link.flush()
     parent.end.link.lose(PeerLostError("cut"))
     assert parent.end.end()
     for index in range(5, 10):
-        parent.end.link.put_value(1, Tag(1), encode(index))
+        put(parent.end.link, index, target=1)
     parent.end.link.attach(parent.connection())
 
     assert [item.value for item in parent.end.take(10)] == list(range(10))
@@ -298,7 +296,7 @@ def test_connection_that_its_link_refuses_is_reported() -> None:
         refused.put,
     )
     newer = connect(made.address, identity(1, secret, life=2), 0, Admission())
-    assert end.link.put_value(0, Tag(1), encode(1)) == 1
+    assert put(end.link, 1) == 1
     end.link.flush()
     assert newer.socket.recv(1)  # it is attached
     older = connect(made.address, identity(1, secret, life=1), 0, Admission())

@@ -8,19 +8,22 @@ import random
 import numpy as np
 import pytest
 
-from reactorl._federation.attachment import Received
-from reactorl._federation.codec import encode
-from reactorl._federation.frames import (
-    Ack,
-    Demand,
-)
+from reactorl._federation.frames import Ack
 from reactorl._federation.link_errors import (
     HandshakeError,
     LinkError,
     PeerLostError,
 )
-from reactorl.tag import Tag
-from tests.federation.pairs import HANG, End, connections, linked, value
+from reactorl._federation.messages import Message
+from tests.federation.pairs import (
+    HANG,
+    End,
+    connections,
+    demand,
+    linked,
+    put,
+    value,
+)
 
 
 def test_values_are_sent_again_over_a_new_connection() -> None:
@@ -63,10 +66,10 @@ def test_values_that_were_received_before_are_dropped() -> None:
     second.link.attach(other)
     for index in range(2, 8):
         value(again, index)
-        again.send(Demand(Tag(index)))
+        again.send(demand(index))
 
     items = [second.get() for _ in range(6 + 3)]
-    assert [each.value for each in items if isinstance(each, Received)] == [5, 6, 7]
+    assert [each.value for each in items if each.number] == [5, 6, 7]
     assert second.link.received == 8
     assert second.link.life == 2
     for end in (again, second):
@@ -82,7 +85,7 @@ def test_new_life_of_the_receiver_gets_what_its_checkpoint_lacks() -> None:
         value(first, index)
     second.take(6)
     second.send(Ack(2))
-    second.link.put_value(0, Tag(1), encode("marker"))
+    put(second.link, "marker")
     second.link.flush()
     assert first.get().value == "marker"  # the ACK has arrived before
     assert len(first.link._kept) == 4
@@ -98,9 +101,9 @@ def test_new_life_of_the_receiver_gets_what_its_checkpoint_lacks() -> None:
     assert [(item.number, item.value) for item in again.take(4)] == [
         (3, 2), (4, 3), (5, 4), (6, 5),
     ]  # fmt: skip
-    assert again.link.put_value(0, Tag(1), encode("marker")) == 1
+    assert put(again.link, "marker") == 1
     again.link.flush()  # dropped by the first
-    assert again.link.put_value(0, Tag(1), encode("new")) == 2
+    assert put(again.link, "new") == 2
     again.link.flush()
     assert first.get().value == "new"
     for end in (again, first):
@@ -114,8 +117,8 @@ def test_acknowledged_values_are_forgotten() -> None:
         kept = first.link.kept_bytes
         assert kept > 10_000
         second.take(10)
-        second.send(Ack(10), Demand(Tag(1)))
-        assert first.get() == Demand(Tag(1))
+        second.send(Ack(10), demand(1))
+        assert first.get() == demand(1)
 
         assert first.link.kept_bytes == 0
         assert not first.link._kept
@@ -174,16 +177,16 @@ def test_newer_life_replaces_a_connection_that_seems_alive() -> None:
 
 def test_frames_without_a_connection_are_forgotten_but_values_kept() -> None:
     first, second = End("second"), End("first")
-    first.send(Demand(Tag(1)))
+    first.send(demand(1))
     value(first, "kept")
-    first.send(Demand(Tag(2)))
+    first.send(demand(2))
     one, other = connections()
     first.link.attach(one)
     second.link.attach(other)
-    first.send(Demand(Tag(3)))
+    first.send(demand(3))
 
     assert second.get().value == "kept"
-    assert second.get() == Demand(Tag(3))
+    assert second.get() == demand(3)
     for end in (first, second):
         end.link.close(timeout=0)
 
@@ -211,7 +214,7 @@ def test_any_schedule_of_cuts_delivers_each_value_once() -> None:
                 sent[index].append(len(sent[index]))
                 value(end, sent[index][-1])
                 if rng.random() < 0.2:
-                    end.send(Demand(Tag(1)))
+                    end.send(demand(1))
             rng.choice((first, second)).link.lose(PeerLostError("cut"))
             for end in (first, second):
                 assert end.end() is not None
@@ -226,7 +229,7 @@ def test_any_schedule_of_cuts_delivers_each_value_once() -> None:
             found = []
             while not end.items.empty():
                 item = end.items.get()
-                if isinstance(item, Received):
+                if isinstance(item, Message) and item.number:
                     found.append(item.value)
             if end is second:
                 assert found == expected, seed

@@ -14,15 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reactorl._federation.codec import Payload
-from reactorl._federation.frames import (
-    Frame,
-    Settled,
-    Value,
-)
+from reactorl._federation.messages import Kind, Message
 from reactorl._federation.wire import EndOfStreamError, WireSource, after
 from reactorl._federation.wire_format import FrameReader, Limits, pack
 from reactorl.tag import Tag
-from tests.federation.pairs import HANG, connections, linked, value
+from tests.federation.pairs import HANG, connections, linked, packed_value, value
 
 KINDS = ("unix", "tcp", "tls")
 
@@ -65,13 +61,13 @@ class Pieces:
 def test_frames_are_equal_in_any_fragmentation(
     shapes: list[list[int]], sizes: list[int]
 ) -> None:
-    frames: list[Frame] = []
+    frames: list[Message] = []
     for number, shape in enumerate(shapes, 1):
         buffers = tuple(memoryview(bytes([number]) * size) for size in shape)
         payload = Payload(b"p" * sum(shape[:1]), buffers)
         frames += [
-            Value(number, 1, Tag(number), late=False, payload=payload),
-            Settled(Tag(number), tuple(range(number))),
+            packed_value(payload, Tag(number), number=number),
+            Message(Kind.PROMISE, tag=Tag(number), place=number),
         ]
     data = b"".join(b"".join(pack(frame)) for frame in frames)
     source = WireSource(Pieces(data, sizes))  # type: ignore[arg-type]
@@ -79,12 +75,14 @@ def test_frames_are_equal_in_any_fragmentation(
 
     for expected in frames:
         found = reader.read()
-        if isinstance(expected, Value):
-            assert isinstance(found, Value)
-            assert found[:4] == expected[:4]
-            assert bytes(found.payload.data) == expected.payload.data
-            assert [bytes(each) for each in found.payload.buffers] == [
-                bytes(each) for each in expected.payload.buffers
+        payload = expected.value
+        if isinstance(payload, Payload):
+            assert isinstance(found, Message)
+            assert isinstance(found.value, Payload)
+            assert found._replace(value=payload) == expected
+            assert bytes(found.value.data) == payload.data
+            assert [bytes(each) for each in found.value.buffers] == [
+                bytes(each) for each in payload.buffers
             ]
         else:
             assert found == expected

@@ -182,6 +182,62 @@ FEDERATION: Final = (
         "A federate that begins again lacks what it had got.",
     ),
     Mutant(
+        "federation-held-slots-of-the-first-reaction-outlive-a-failure",
+        "cpp/src/gate.cpp",
+        "(all || key_of(peer.held.back().writer) >= failed)) {",
+        "(all || key_of(peer.held.back().writer) > failed)) {",
+        (
+            "tests/federation/test_network_wire.py::test_lost_peer_ends_a_federate_that_waits_for_it",
+        ),
+        "A federate waits forever for a slot of one that is gone.",
+    ),
+    Mutant(
+        "federation-failures-elsewhere-end-a-federate-at-once",
+        "cpp/src/scheduler.cpp",
+        "        next = limit;\n",
+        "        executor_.fail_from(0);\n",
+        (
+            "tests/federation/test_network_wire.py::test_failure_elsewhere_waits_for_what_may_fail_earlier",
+        ),
+        "Which error is raised depends on what arrives first.",
+    ),
+    Mutant(
+        "federation-lost-peers-are-ignored",
+        "src/reactorl/_federation/network.py",
+        "            self._error = error\n            if self._federate is not None:\n",
+        "            self._error = error\n            if False:\n",
+        (
+            "tests/federation/test_network_wire.py::test_lost_peer_ends_a_federate_that_waits_for_it",
+        ),
+        "A federate waits forever for one that is gone.",
+    ),
+    Mutant(
+        "federation-promises-are-not-repeated",
+        "src/reactorl/_federation/network.py",
+        "        federate.repeat(peer)\n",
+        "",
+        ("tests/federation/test_network_wire.py",),
+        "After a connection was replaced, promises are missing.",
+    ),
+    Mutant(
+        "federation-repeated-reports-are-sent",
+        "src/reactorl/_federation/network.py",
+        "        if new != self._last:\n",
+        "        if True:\n",
+        ("tests/federation/test_network_wire.py",),
+        "A federate that waits sends a report each time that it wakes.",
+    ),
+    Mutant(
+        "federation-abort-does-not-reach-late-federates",
+        "src/reactorl/_federation/coordinator_server.py",
+        "                    self._send([(federate, ABORT)])\n",
+        "                    pass\n",
+        (
+            "tests/federation/test_network.py::test_process_that_is_killed_before_the_run_begins_is_named",
+        ),
+        "Processes that connect after another one has died wait forever.",
+    ),
+    Mutant(
         "federation-replicas-are-traced-everywhere",
         "src/reactorl/_federation/merge.py",
         "if cut.where[program.reactions[reaction].reactor] == federate",

@@ -58,7 +58,8 @@ struct Message {
   std::uint32_t index = 0;
   Tag at{};
   TraceKey key = kLastKey;
-  Value value{};
+  // gcc warns of a designated initializer that leaves out a member without one.
+  Value value{};  // NOLINT(readability-redundant-member-init)
 };
 
 /// What the coordinator has to know of a federate that waits.
@@ -69,9 +70,12 @@ struct Report {
   Tag horizon{};  // it begins no later tag
   /// It waits within the tag `next`; if that is kLastTag, it is done with the final one.
   bool inside = false;
-  std::uint64_t taken = 0;                // messages of all kinds that it has taken in
-  std::vector<std::uint64_t> sent{};      // numbered messages, per peer
-  std::vector<std::uint64_t> received{};  // and taken in
+  std::uint64_t taken = 0;  // messages of all kinds that it has taken in
+  // Numbered messages, per peer, and those taken in.
+  // NOLINTBEGIN(readability-redundant-member-init): gcc warns without, as above
+  std::vector<std::uint64_t> sent{};
+  std::vector<std::uint64_t> received{};
+  // NOLINTEND(readability-redundant-member-init)
 };
 
 /// How a federate speaks to others. Called on worker threads that have entered the host,

@@ -7,7 +7,7 @@ import errno
 import threading
 from collections import deque
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from reactorl._federation.frames import Bye
 from reactorl._federation.link_errors import LinkError, PeerLostError
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from reactorl._federation.frames import Frame
     from reactorl._federation.wire import Wire
-    from reactorl.tag import Tag
 
 _WIRE_ERRORS: Final = (
     errno.ETIMEDOUT,
@@ -33,25 +32,15 @@ _WIRE_ERRORS: Final = (
 _PIECES: Final = 512  # of one call; long lists would be copied after each call
 
 
-class Received(NamedTuple):
-    """A value that has arrived; see ``frames.Value``."""
-
-    number: int
-    target: int
-    tag: Tag
-    late: bool
-    value: Any
-
-
 class Endpoint(Protocol):
     """What a connection needs of its link."""
 
     peer: str
 
-    def accept(self, frame: Frame) -> Received | Frame | None:
+    def accept(self, frame: Frame) -> Frame | None:
         """Return what to deliver of a frame."""
 
-    def deliver(self, batch: Sequence[Received | Frame]) -> None:
+    def deliver(self, batch: Sequence[Frame]) -> None:
         """Hand over what has arrived."""
 
     def detached(self, attachment: Attachment, error: LinkError | None) -> None:
@@ -210,7 +199,7 @@ class Attachment:
         link = self._link
         source = WireSource(self._wire)
         reader = FrameReader(source, self._limits, link.peer)
-        batch: list[Received | Frame] = []
+        batch: list[Frame] = []
         while True:
             try:
                 frame = reader.read()

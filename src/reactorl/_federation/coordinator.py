@@ -162,6 +162,8 @@ class Coordinator:
                 self._failure = message
                 self.failed = federate
                 return self._to_all(message, but=federate)
+            if _place(message) == _place(known) and self.failed is not None:
+                self.failed = min(self.failed, federate)  # copies of a replica
             return []
         msg = f"a federate must not send {message.kind.name} to the coordinator"
         raise ValueError(msg)
@@ -238,6 +240,8 @@ class Coordinator:
 
     def _halt(self, reports: Sequence[Report]) -> Orders:
         """End after the last tag that was begun, once no other one is begun."""
+        if self._failure is not None:  # that ends all
+            return []
         if any(report.horizon != BEFORE_ALL for report in reports):
             return []
         begun = max(r.next if r.inside else r.done for r in reports)

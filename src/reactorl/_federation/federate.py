@@ -34,10 +34,13 @@ class Wire(Protocol):
     """
 
     def send(self, peer: int, message: Message) -> None:
-        """Send a message to another federate."""
+        """Send a message to another federate, at the latest with ``flush``."""
 
     def tell(self, message: Message) -> None:
-        """Send a message to the coordinator."""
+        """Send a message to the coordinator, at the latest with ``flush``."""
+
+    def flush(self) -> None:
+        """Send what was given to ``send`` and ``tell`` up to now."""
 
     def report(self, report: Report) -> None:
         """Send a report to the coordinator; only the latest one matters."""
@@ -172,38 +175,40 @@ class Federate:
                 *(said[each] for each in sorted(said)),
             ]
 
+    def repeat(self, peer: int) -> None:
+        """Send promises and demands again, over a new connection to a federate."""
+        with self._lock:
+            said = self._said[peer]
+            for each in sorted(said):
+                self._wire.send(peer, said[each])
+            self._wire.flush()
+
     # -- what the core says ---------------------------------------------------------
 
     def say(self, messages: list[CoreMessage]) -> None:
         """Send messages of the core. Called by it, on a worker's thread."""
-        for (
-            kind_number,
-            final,
-            peer,
-            time,
-            step,
-            index,
-            at,
-            at_step,
-            key,
-            value,
-        ) in messages:
-            kind = Kind(kind_number)
-            message = Message(
-                kind, final, Tag(time, step), index, Tag(at, at_step), key, value
-            )
-            if kind.for_coordinator:
-                self._wire.tell(message)
-                continue
-            with self._lock:
-                if kind.numbered:
-                    self._sent[peer] += 1
-                    message = message._replace(number=self._sent[peer])
-                    if self._keeps:
-                        self._kept[peer].append(message)
-                else:
-                    self._said[peer][kind, final] = message
-                self._wire.send(peer, message)
+        with self._lock:
+            for each in messages:
+                self._say(each)
+            self._wire.flush()
+
+    def _say(self, said: CoreMessage) -> None:
+        kind_number, final, peer, time, step, index, at, at_step, key, value = said
+        kind = Kind(kind_number)
+        message = Message(
+            kind, final, Tag(time, step), index, Tag(at, at_step), key, value
+        )
+        if kind.for_coordinator:
+            self._wire.tell(message)
+            return
+        if kind.numbered:
+            self._sent[peer] += 1
+            message = message._replace(number=self._sent[peer])
+            if self._keeps:
+                self._kept[peer].append(message)
+        else:
+            self._said[peer][kind, final] = message
+        self._wire.send(peer, message)
 
     def wait(self, report: CoreReport) -> None:
         """Report to the coordinator. Called by the core, on a worker's thread."""

@@ -2,8 +2,12 @@
 """The frames that federates and the coordinator exchange.
 
 A frame is a header of 16 bytes (magic, version, kind, count, length) and a body. All
-integers are little-endian. Only values are numbered: their order on a link is a
-function of the program. Other frames depend on timing and can be repeated at any time.
+integers are little-endian. Messages of the coordination (``messages.py``) are frames as
+they are; the others here concern a connection, or the beginning and the end of a run.
+
+Only values are numbered: their order on a link is a function of the program. The value
+of such a message is a ``Payload`` on the wire. Other frames depend on timing and can be
+repeated at any time.
 
 Reading a frame executes nothing and allocates at most what ``Limits`` permits; payloads
 stay bytes. How frames become bytes is in ``wire_format.py``.
@@ -12,53 +16,16 @@ stay bytes. How frames become bytes is in ``wire_format.py``.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from reactorl.tag import FOREVER, MAX_MICROSTEP, NEVER, Tag
+from reactorl._federation.messages import Message, Report
 
 if TYPE_CHECKING:
     from reactorl._federation.codec import Payload
-
-BEFORE_ALL: Final = Tag(NEVER)
-AFTER_ALL: Final = Tag(FOREVER, MAX_MICROSTEP)
+    from reactorl.tag import Tag
 
 Facts: TypeAlias = Mapping[str, object]
 """What JSON can express; names are the user's business, so they are data here."""
-
-
-class Value(NamedTuple):
-    """A value for a slot, or the late value of a stage."""
-
-    number: int
-    """Counts the values of this link in this direction, from 1."""
-    target: int
-    """Id of the slot; of the stage, if ``late``."""
-    tag: Tag
-    """When it is present at the receiver."""
-    late: bool
-    """Whether it comes from a delayed connection, at a later tag than it was sent."""
-    payload: Payload
-
-
-class Settled(NamedTuple):
-    """Slots that are absent at a tag."""
-
-    tag: Tag
-    slots: tuple[int, ...]
-
-
-class Promise(NamedTuple):
-    """No slot values before tag ``slots`` will follow, no late ones before ``late``."""
-
-    slots: Tag
-    late: Tag
-    next_event: Tag
-
-
-class Demand(NamedTuple):
-    """The sender is at this tag and waits for a slot of the receiver."""
-
-    tag: Tag
 
 
 class Ack(NamedTuple):
@@ -84,52 +51,6 @@ class Start(NamedTuple):
     """Addresses of all federates."""
 
 
-class Status(NamedTuple):
-    """What a federate reports when it can do nothing until something arrives."""
-
-    next_event: Tag
-    """Its own next event; ``AFTER_ALL`` if there is none."""
-    bound: Tag
-    """The earliest tag at which it may act by itself."""
-    done: Tag
-    """The last tag that it ran."""
-    horizon: Tag
-    """It begins no later tag."""
-    inside: bool
-    """Whether it waits within the tag ``next_event``."""
-    taken: int
-    """How many messages it has taken in."""
-    sent: tuple[int, ...]
-    """How many values it sent, per federate."""
-    received: tuple[int, ...]
-    """How many it has taken in, per federate; as many as in ``sent``."""
-
-
-class Control(NamedTuple):
-    """A message of the coordination that has no frame of its own. Not numbered."""
-
-    kind: int
-    """Its kind, a matter of the coordination; below 65536."""
-    final: bool
-    tag: Tag
-    target: int
-    at: Tag
-    key: int
-
-
-class Floor(NamedTuple):
-    """The coordinator's promise for all links of a federate."""
-
-    slots: Tag
-    late: Tag
-
-
-class Horizon(NamedTuple):
-    """No later tag may begin."""
-
-    tag: Tag
-
-
 class Save(NamedTuple):
     """Save the state after the last tag that is not later than this one."""
 
@@ -143,22 +64,25 @@ class Saved(NamedTuple):
     payload: Payload
 
 
-class Stop(NamedTuple):
-    """The final tag."""
-
-    tag: Tag
+class StopRequest(NamedTuple):
+    """The program is to end, at the next tag at which all can: Ctrl-C, say."""
 
 
 class Failed(NamedTuple):
-    """A reaction failed."""
+    """An error ended the run of a federate. Where, says the message ``FAILURE``."""
 
-    tag: Tag
-    rank: int
-    """Position of the reaction in the fixed order; ``NO_RANK`` outside of reactions."""
     facts: Facts
     """Names and texts of the error."""
     payload: Payload
     """The error itself; empty if it cannot be serialized."""
+
+
+class Finished(NamedTuple):
+    """The run of a federate ended without an error of its own."""
+
+    facts: Facts
+    payload: Payload
+    """What it recorded."""
 
 
 class Bye(NamedTuple):
@@ -169,22 +93,15 @@ class Bye(NamedTuple):
 
 
 Frame: TypeAlias = (
-    Value
-    | Settled
-    | Promise
-    | Demand
+    Message
+    | Report
     | Ack
     | Hello
     | Start
-    | Status
-    | Control
-    | Floor
-    | Horizon
     | Save
     | Saved
-    | Stop
+    | StopRequest
     | Failed
+    | Finished
     | Bye
 )
-
-NO_RANK: Final = 2**32 - 1

@@ -21,9 +21,9 @@ import threading
 from collections import deque
 from typing import TYPE_CHECKING, Final
 
-from reactorl._federation.attachment import Attachment, Received, size_of
-from reactorl._federation.codec import decode
-from reactorl._federation.frames import Ack, Bye, Value
+from reactorl._federation.attachment import Attachment, size_of
+from reactorl._federation.codec import Payload, decode
+from reactorl._federation.frames import Ack, Bye
 from reactorl._federation.link_errors import (
     CodecError,
     FrameError,
@@ -32,15 +32,14 @@ from reactorl._federation.link_errors import (
     PeerLostError,
     Refusal,
 )
+from reactorl._federation.messages import Message
 from reactorl._federation.wire_format import Limits, pack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from reactorl._federation.codec import Payload
     from reactorl._federation.frames import Frame
     from reactorl._federation.handshake import Connection
-    from reactorl.tag import Tag
 
 UNSENT_BYTES: Final = 64 << 20
 """From here on ``flush(wait=True)`` waits."""
@@ -52,7 +51,7 @@ class Link:
     Args:
         peer: Name of the peer, for errors.
         deliver: Called with what has arrived, in order, by a thread of the link. It
-            must not wait. Values are ``Received``.
+            must not wait. Values of messages are deserialized.
         ended: Called once per connection by the same thread: None after the peer's
             farewell, else the error that names the peer. Without a connection the link
             keeps values and forgets other frames.
@@ -63,7 +62,7 @@ class Link:
     def __init__(
         self,
         peer: str,
-        deliver: Callable[[Sequence[Received | Frame]], object],
+        deliver: Callable[[Sequence[Frame]], object],
         ended: Callable[[LinkError | None], object],
         *,
         limits: Limits | None = None,
@@ -124,16 +123,24 @@ class Link:
                 raise LinkError(msg, peer=self.peer)
             self._sent, self._received = sent, received
 
-    def put_value(
-        self, target: int, tag: Tag, payload: Payload, *, late: bool = False
-    ) -> int:
+    def put_value(self, message: Message) -> int:
         """Number a value, and send it with the next ``flush``.
 
-        The memory of the payload must not change any more; ``encode`` sees to that.
+        Args:
+            message: Its value is a ``Payload``, whose memory must not change any more;
+                ``encode`` sees to that. A number that it has already must be the next.
+
+        Returns:
+            The number.
         """
         with self._lock:
-            self._sent = number = self._sent + 1
-            pieces = pack(Value(number, target, tag, late, payload))
+            number = self._sent + 1
+            if message.number not in (0, number):
+                msg = f"the next value to {self.peer} must have number {number}, "
+                msg += f"got {message.number}"
+                raise LinkError(msg, peer=self.peer)
+            pieces = pack(message._replace(number=number))
+            self._sent = number
             if self._keep:
                 self._kept.append((number, pieces))
                 self._kept_bytes += size_of(pieces)
@@ -253,33 +260,35 @@ class Link:
             while self._kept and self._kept[0][0] <= number:
                 self._kept_bytes -= size_of(self._kept.popleft()[1])
 
-    def accept(self, frame: Frame) -> Received | Frame | None:
+    def accept(self, frame: Frame) -> Frame | None:
         """See ``Endpoint``."""
-        if isinstance(frame, Value):
+        if isinstance(frame, Message) and frame.number:
             return self._accept_value(frame)
         if isinstance(frame, Ack):
             self._forget(frame.number)
             return None
         return frame
 
-    def deliver(self, batch: Sequence[Received | Frame]) -> None:
+    def deliver(self, batch: Sequence[Frame]) -> None:
         """See ``Endpoint``."""
         self._deliver(batch)
 
-    def _accept_value(self, value: Value) -> Received | None:
-        number = value.number
+    def _accept_value(self, message: Message) -> Message | None:
+        number = message.number
         if number <= self._received:
             return None  # sent again
         if number != self._received + 1:
             msg = f"{self.peer} sent value {number} after value {self._received}"
             raise FrameError(msg, peer=self.peer)
+        payload = message.value
+        assert isinstance(payload, Payload)  # the reader makes them so
         try:
-            content = decode(*value.payload)
+            value = decode(*payload)
         except CodecError as error:
             what = f"{error.what}, in value {number} from {self.peer}"
             raise CodecError(what, error.remedy, peer=self.peer) from error
         self._received = number
-        return Received(number, value.target, value.tag, value.late, content)
+        return message._replace(value=value)
 
     def detached(self, attached: Attachment, error: LinkError | None) -> None:
         """See ``Endpoint``."""

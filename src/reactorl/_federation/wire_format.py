@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Final, NoReturn, Protocol
 
 from reactorl._federation import frames
 from reactorl._federation.codec import Payload, allocate
-from reactorl._federation.frames import Value
 from reactorl._federation.link_errors import FrameError
+from reactorl._federation.messages import Kind, Message, Report
 from reactorl.tag import MAX_MICROSTEP, Tag
 
 if TYPE_CHECKING:
@@ -30,33 +30,28 @@ VERSION: Final = 1
 MAGIC: Final = b"RL"
 HEADER: Final = Struct("<2sBBIQ")  # magic, version, kind, count, length of the body
 KINDS: Final = {
-    frames.Value: 1,
-    frames.Settled: 2,
-    frames.Promise: 3,
-    frames.Demand: 4,
-    frames.Ack: 5,
-    frames.Control: 6,
-    frames.Hello: 16,
-    frames.Start: 17,
-    frames.Status: 18,
-    frames.Floor: 19,
-    frames.Horizon: 20,
-    frames.Save: 21,
-    frames.Saved: 22,
-    frames.Stop: 23,
-    frames.Failed: 24,
-    frames.Bye: 25,
+    frames.Ack: 32,
+    Report: 33,
+    frames.Hello: 34,
+    frames.Start: 35,
+    frames.Save: 36,
+    frames.Saved: 37,
+    frames.Failed: 38,
+    frames.Finished: 39,
+    frames.Bye: 40,
+    frames.StopRequest: 41,
 }
-"""Numbers on the wire. They never change; new frames get new numbers."""
+"""Numbers on the wire of frames that are not a ``Message``, whose number is its kind.
+A change of these or of ``Kind`` needs another ``VERSION``."""
 
-_VALUE_KIND: Final = KINDS[frames.Value]
 _TAG: Final = Struct("<qQ")
-_VALUE: Final = Struct("<QIIqQQ")  # number, target, late, tag, size of the pickle
+# Number, whether final, place, two tags, key, size of the pickle.
+_VALUE: Final = Struct("<QIIqQqQQQ")
+_MESSAGE: Final = Struct("<IIqQqQQ")  # the same without number and size
 _SAVED: Final = Struct("<qQQ")
-_FAILED: Final = Struct("<qQIIQ")  # tag, rank, size of the facts, of the pickle
+_FACTS: Final = Struct("<QQ")  # size of the facts, of the pickle
 _REPORT: Final = Struct("<qQqQqQqQQQ")  # four tags, whether inside, what was taken
 _COUNTS: Final = Struct("<QQ")
-_CONTROL: Final = Struct("<HHIqQqQQ")  # kind, whether final, index, two tags, key
 _TIME: Final = Struct("<q")
 _NUMBER: Final = Struct("<Q")
 _MEMBER: Final = Struct("<IQ")
@@ -93,29 +88,22 @@ class Source(Protocol):
 
 def pack(frame: Frame) -> list[bytes | memoryview]:
     """Return a frame in pieces that follow each other on the wire."""
+    if isinstance(frame, Message):
+        return _pack_message(frame)
     kind = KINDS[type(frame)]
-    if isinstance(frame, Value):
-        number, target, tag, late, payload = frame
-        head = _VALUE.pack(number, target, late, *tag, len(payload.data))
-        return _pack_payload(kind, head, payload)
     match frame:
         case frames.Saved(tag, payload):
             return _pack_payload(kind, _SAVED.pack(*tag, len(payload.data)), payload)
-        case frames.Failed(tag, rank, facts, payload):
+        case frames.Failed(facts, payload) | frames.Finished(facts, payload):
             text = _json(facts)
-            head = _FAILED.pack(*tag, rank, len(text), len(payload.data))
+            head = _FACTS.pack(len(text), len(payload.data))
             return _pack_payload(kind, head, payload, text)
-        case frames.Settled(tag, slots):
-            body = _TAG.pack(*tag) + pack_struct(f"<{len(slots)}I", *slots)
-            return [HEADER.pack(MAGIC, VERSION, kind, len(slots), len(body)) + body]
-        case frames.Status(next_event, bound, done, horizon, inside, taken, sent, got):
-            tags = (*next_event, *bound, *done, *horizon)
-            counts = list(zip(sent, got, strict=True))
-            body = _REPORT.pack(*tags, inside, taken)
+        case Report():
+            tags = (*frame.next, *frame.bound, *frame.done, *frame.horizon)
+            counts = list(zip(frame.sent, frame.received, strict=True))
+            body = _REPORT.pack(*tags, frame.inside, frame.taken)
             body += b"".join(starmap(_COUNTS.pack, counts))
             return [HEADER.pack(MAGIC, VERSION, kind, len(counts), len(body)) + body]
-        case frames.Control(what, final, tag, index, at, key):
-            body = _CONTROL.pack(what, final, index, *tag, *at, key)
         case frames.Hello(federate, life, facts):
             body = _MEMBER.pack(federate, life) + _json(facts)
         case frames.Start(time, facts):
@@ -124,9 +112,24 @@ def pack(frame: Frame) -> list[bytes | memoryview]:
             body = _NUMBER.pack(number)
         case frames.Bye(status):
             body = _STATUS.pack(status)
-        case _:  # nothing but tags
-            body = b"".join(starmap(_TAG.pack, frame))
+        case frames.Save(tag):
+            body = _TAG.pack(*tag)
+        case frames.StopRequest():
+            body = b""
     return [HEADER.pack(MAGIC, VERSION, kind, 0, len(body)) + body]
+
+
+def _pack_message(message: Message) -> list[bytes | memoryview]:
+    kind, final, tag, place, at, key, payload, number = message
+    if not kind.numbered:
+        body = _MESSAGE.pack(final, place, *tag, *at, key)
+        return [HEADER.pack(MAGIC, VERSION, kind, 0, len(body)) + body]
+    if not isinstance(payload, Payload):
+        msg = f"the value of a frame must be a Payload, got {type(payload).__name__}"
+        raise TypeError(msg)
+    size = len(payload.data)
+    head = _VALUE.pack(number, final, place, *tag, *at, key, size)
+    return _pack_payload(kind, head, payload)
 
 
 def _pack_payload(
@@ -184,8 +187,8 @@ class FrameReader:
             self._fail(f"a frame must begin with {MAGIC!r}, got {magic!r}")
         if version != VERSION:
             self._fail(f"the version of frames must be {VERSION}, got {version}")
-        if kind == _VALUE_KIND:
-            return self._value(count, length)
+        if kind <= Kind.STOP:
+            return self._value(Kind(kind), count, length)
         if kind in _WITH_PAYLOAD:
             return _WITH_PAYLOAD[kind](self, count, length)
         decoder = _DECODERS.get(kind)
@@ -197,18 +200,18 @@ class FrameReader:
             self._fail(f"a frame of kind {kind} has {length} bytes of wrong content")
         return frame
 
-    def _value(self, count: int, length: int) -> Value:
+    def _value(self, kind: Kind, count: int, length: int) -> Message:
         self._check_sizes(count, length, _VALUE.size)
         fields = _VALUE.unpack(self._source.take(_VALUE.size))
-        number, target, late, time, microstep, size = fields
-        if late > 1 or not number:
-            self._fail(f"a value has number {number} and flags {late}")
-        tag = self._tag(time, microstep)
+        number, final, place, time, microstep, at, at_step, key, size = fields
+        if final > 1 or not number:
+            self._fail(f"a value has number {number} and flags {final}")
+        tag, at_tag = self._tag(time, microstep), self._tag(at, at_step)
         if not count and size == length - _VALUE.size <= _TAKEN_BYTES:
             payload = Payload(bytes(self._source.take(size)))  # most values are small
         else:
             _, payload = self._payload(count, length - _VALUE.size, 0, size)
-        return Value(number, target, tag, late == 1, payload)
+        return Message(kind, final == 1, tag, place, at_tag, key, payload, number)
 
     def _saved(self, count: int, length: int) -> frames.Saved:
         self._check_sizes(count, length, _SAVED.size)
@@ -217,18 +220,22 @@ class FrameReader:
         _, payload = self._payload(count, length - _SAVED.size, 0, size)
         return frames.Saved(tag, payload)
 
-    def _failed(self, count: int, length: int) -> frames.Failed:
-        self._check_sizes(count, length, _FAILED.size)
-        fields = _FAILED.unpack(self._source.take(_FAILED.size))
-        time, microstep, rank, text_size, size = fields
-        tag = self._tag(time, microstep)
-        self._check("the text of a failure", text_size, self._limits.control)
-        rest = length - _FAILED.size
+    def _facts(self, count: int, length: int) -> tuple[Facts, Payload]:
+        self._check_sizes(count, length, _FACTS.size)
+        text_size, size = _FACTS.unpack(self._source.take(_FACTS.size))
+        self._check("the text of an end", text_size, self._limits.control)
+        rest = length - _FACTS.size
         text, payload = self._payload(count, rest, text_size, size)
         facts = _facts(text)
         if facts is None:
-            self._fail("the text of a failure is not a JSON object")
-        return frames.Failed(tag, rank, facts, payload)
+            self._fail("the text of an end is not a JSON object")
+        return facts, payload
+
+    def _failed(self, count: int, length: int) -> frames.Failed:
+        return frames.Failed(*self._facts(count, length))
+
+    def _finished(self, count: int, length: int) -> frames.Finished:
+        return frames.Finished(*self._facts(count, length))
 
     def _payload(
         self, count: int, rest: int, text_size: int, size: int
@@ -285,14 +292,6 @@ def _tags(body: bytes, count: int) -> tuple[Tag, ...] | None:
     return tags if all(tag.microstep <= MAX_MICROSTEP for tag in tags) else None
 
 
-def _only_tags(make: Callable[..., Frame], number: int) -> Callable[..., Frame | None]:
-    def decode(body: bytes, count: int) -> Frame | None:
-        tags = None if count else _tags(body, number)
-        return None if tags is None else make(*tags)
-
-    return decode
-
-
 def _only(make: Callable[..., Frame], fields: Struct) -> Callable[..., Frame | None]:
     def decode(body: bytes, count: int) -> Frame | None:
         if count or len(body) != fields.size:
@@ -314,14 +313,12 @@ def _with_facts(
     return decode
 
 
-def _settled(body: bytes, count: int) -> Frame | None:
-    tags = _tags(body[: _TAG.size], 1)
-    if tags is None or len(body) != _TAG.size + 4 * count:
-        return None
-    return frames.Settled(tags[0], unpack_from(f"<{count}I", body, _TAG.size))
+def _save(body: bytes, count: int) -> Frame | None:
+    tags = None if count else _tags(body, 1)
+    return None if tags is None else frames.Save(tags[0])
 
 
-def _status(body: bytes, count: int) -> Frame | None:
+def _report(body: bytes, count: int) -> Frame | None:
     if len(body) != _REPORT.size + _COUNTS.size * count:
         return None
     tags = _tags(body[: 4 * _TAG.size], 4)
@@ -331,19 +328,22 @@ def _status(body: bytes, count: int) -> Frame | None:
     counts = list(_COUNTS.iter_unpack(body[_REPORT.size :]))
     sent = tuple(sent for sent, _ in counts)
     received = tuple(received for _, received in counts)
-    return frames.Status(
+    return Report(
         tags[0], tags[1], tags[2], tags[3], inside == 1, taken, sent, received
     )
 
 
-def _control(body: bytes, count: int) -> Frame | None:
-    if count or len(body) != _CONTROL.size:
-        return None
-    kind, final, index, *_, key = _CONTROL.unpack(body)
-    tags = _tags(body[8:40], 2)
-    if tags is None or final > 1:
-        return None
-    return frames.Control(kind, final == 1, tags[0], index, tags[1], key)
+def _message(kind: Kind) -> Callable[[bytes, int], Frame | None]:
+    def decode(body: bytes, count: int) -> Frame | None:
+        if count or len(body) != _MESSAGE.size:
+            return None
+        final, place, *_, key = _MESSAGE.unpack(body)
+        tags = _tags(body[8:40], 2)
+        if tags is None or final > 1:
+            return None
+        return Message(kind, final == 1, tags[0], place, tags[1], key)
+
+    return decode
 
 
 def _facts(text: bytes) -> Facts | None:
@@ -359,21 +359,17 @@ def _reject(name: str) -> None:
 
 
 _DECODERS: Final[dict[int, Callable[[bytes, int], Frame | None]]] = {
-    KINDS[frames.Settled]: _settled,
-    KINDS[frames.Promise]: _only_tags(frames.Promise, 3),
-    KINDS[frames.Demand]: _only_tags(frames.Demand, 1),
+    **{kind: _message(kind) for kind in Kind if not kind.numbered},
     KINDS[frames.Ack]: _only(frames.Ack, _NUMBER),
-    KINDS[frames.Control]: _control,
     KINDS[frames.Hello]: _with_facts(frames.Hello, _MEMBER),
     KINDS[frames.Start]: _with_facts(frames.Start, _TIME),
-    KINDS[frames.Status]: _status,
-    KINDS[frames.Floor]: _only_tags(frames.Floor, 2),
-    KINDS[frames.Horizon]: _only_tags(frames.Horizon, 1),
-    KINDS[frames.Save]: _only_tags(frames.Save, 1),
-    KINDS[frames.Stop]: _only_tags(frames.Stop, 1),
+    KINDS[Report]: _report,
+    KINDS[frames.Save]: _save,
+    KINDS[frames.StopRequest]: _only(frames.StopRequest, Struct("")),
     KINDS[frames.Bye]: _only(frames.Bye, _STATUS),
 }
 _WITH_PAYLOAD: Final[dict[int, Callable[[FrameReader, int, int], Frame]]] = {
     KINDS[frames.Saved]: FrameReader._saved,
     KINDS[frames.Failed]: FrameReader._failed,
+    KINDS[frames.Finished]: FrameReader._finished,
 }

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The process of a federate: it joins a run, takes its part, and says how it ended."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING
+
+from reactorl._federation.codec import encode
+from reactorl._federation.endpoint import Address, Listener, connect
+from reactorl._federation.failures import pack_error
+from reactorl._federation.federate import Federate
+from reactorl._federation.frames import Finished, Hello
+from reactorl._federation.handshake import COORDINATOR, Admission, Identity, Purpose
+from reactorl._federation.link_errors import FrameError
+from reactorl._federation.network import Network
+
+if TYPE_CHECKING:
+    from reactorl._federation.certificate import Certificate
+    from reactorl._federation.frames import Failed, Start
+    from reactorl._federation.handshake import Connection
+    from reactorl._federation.link_errors import LinkError
+    from reactorl._federation.secret import RunSecret
+    from reactorl._program.cut import Cut
+    from reactorl._program.program import Program
+    from reactorl._runtime.options import Options
+    from reactorl._runtime.recording import Recording
+
+_LOCAL = ("workers", "start_time", "timing")
+
+
+def run_digest(cut: Cut, options: Options) -> bytes:
+    """Return the SHA-256 of what must be equal in all processes of a run."""
+    common = {
+        name: each for name, each in asdict(options).items() if name not in _LOCAL
+    }
+    return hashlib.sha256(f"{cut.digest} {sorted(common.items())}".encode()).digest()
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """How a process takes part in a run.
+
+    Attributes:
+        index: Which federate it is.
+        coordinator: Where the coordinator listens.
+        address: Where this federate listens; port 0 lets the system choose.
+        secret: The run's secret.
+        life: How often this federate was started, from 1.
+        certificate: For encrypted links; None sends everything in clear.
+        timeout: Seconds for a handshake, and for a peer to receive the last frames.
+    """
+
+    index: int
+    coordinator: Address
+    address: Address
+    secret: RunSecret
+    life: int = 1
+    certificate: Certificate | None = None
+    timeout: float = 60.0
+
+
+class Member:
+    """One federate of a run over links.
+
+    Args:
+        program: The whole program.
+        cut: How it is cut.
+        options: Options of the run; ``start_time`` comes from the coordinator.
+        membership: Where the others are, and who this is.
+        replay: Where physical inputs come from.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        cut: Cut,
+        options: Options,
+        membership: Membership,
+        *,
+        replay: Recording | None = None,
+    ) -> None:
+        self._program = program
+        self._cut = cut
+        self._options = options
+        self._me = membership
+        self._replay = replay
+        self._identity = Identity(
+            membership.index,
+            membership.life,
+            run_digest(cut, options),
+            membership.secret,
+            membership.certificate,
+            membership.timeout,
+        )
+        self._network = Network(cut, membership.index)
+        self._lock = threading.Lock()
+        self._early: list[Connection] | None = []
+        self._closed = False
+
+    def run(self) -> bool:
+        """Take part up to the end; return False if another federate failed.
+
+        The coordinator has got the error, or the trace, when this returns or raises.
+
+        Raises:
+            HandshakeError: The coordinator did not accept this process.
+            LinkError: Another federate, or the coordinator, is gone.
+            ReactionError: A body of this federate raised.
+        """
+        network = self._network
+        listener = Listener(
+            self._me.address, self._identity, self._admit, self._accept, self._refused
+        )
+        result: Finished | Failed = Finished({"whole": False}, encode(None))
+        status = 1
+        try:
+            result = self._take_part(listener.address)
+            status = 0
+        except BaseException as error:
+            result = pack_error(error)
+            raise
+        finally:
+            listener.close()
+            with self._lock:
+                early, self._early = self._early or [], None
+                self._closed = True
+            for connection in early:
+                connection.wire.close()
+            network.close(result, status, timeout=self._me.timeout)
+        return bool(result.facts["whole"])
+
+    def _take_part(self, address: Address) -> Finished:
+        network, me = self._network, self._me
+        nothing = Finished({"whole": False}, encode(None))
+        hello = Hello(me.index, me.life, {"address": str(address)})
+        expected = Admission(name="the coordinator")
+        connection = connect(me.coordinator, self._identity, COORDINATOR, expected)
+        network.hello(connection, hello)
+        start = network.wait_for_start()
+        if start is None:
+            return nothing
+        options = replace(self._options, start_time=start.time)
+        federate = Federate(
+            self._program, self._cut, me.index, options, network, replay=self._replay
+        )
+        network.bind(federate)
+        try:
+            self._connect(start)
+            if not network.wait_for_links():
+                federate.live.close()
+                return nothing
+        except BaseException as error:
+            federate.live.close(error)
+            raise
+        whole = federate.run()
+        if network.error is not None:
+            raise network.error
+        trace = federate.trace
+        recorded = None if trace is None else (trace.noted, list(trace.values))
+        facts = {"whole": whole, "workers": options.workers}
+        return Finished(facts, encode(recorded))
+
+    def _connect(self, start: Start) -> None:
+        """Connect to federates with lower numbers; those with higher ones do so."""
+        with self._lock:
+            early, self._early = self._early or [], None
+        for connection in early:
+            self._network.attach(connection.rank, connection)
+        addresses = start.facts.get("addresses")
+        count = len(self._cut.names)
+        if not isinstance(addresses, list) or len(addresses) != count:
+            msg = f"the coordinator must send {count} addresses, got {addresses!r}"
+            raise FrameError(msg, peer="the coordinator")
+        for peer, link in self._network.links.items():
+            if peer < self._me.index:
+                address = Address.parse(str(addresses[peer]))
+                expected = Admission(1, link.received, link.peer)
+                connection = connect(address, self._identity, peer, expected)
+                self._network.attach(peer, connection)
+
+    # -- called by threads of the listener ------------------------------------------
+
+    def _admit(self, rank: int) -> Admission | None:
+        link = self._network.links.get(rank)
+        if link is None:
+            return None
+        return Admission(max(link.life, 1), link.received, link.peer)
+
+    def _accept(self, connection: Connection) -> None:
+        with self._lock:
+            if self._closed or connection.purpose is not Purpose.FRAMES:
+                connection.wire.close()
+            elif self._early is not None:  # the run has not begun here
+                self._early.append(connection)
+            else:
+                self._network.attach(connection.rank, connection)
+
+    def _refused(self, error: LinkError) -> None:
+        """Leave strangers alone. Peers of this run report to the coordinator."""

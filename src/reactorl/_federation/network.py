@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The wire of a federate: links to its neighbours and to the coordinator."""
+
+from __future__ import annotations
+
+import threading
+from functools import partial
+from typing import TYPE_CHECKING
+
+from reactorl._federation.codec import Payload, encode
+from reactorl._federation.frames import Bye, Start, StopRequest
+from reactorl._federation.link import Link
+from reactorl._federation.link_errors import FrameError, LinkError, PeerLostError
+from reactorl._federation.messages import BEFORE_ALL, Kind, Message, Report
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reactorl._federation.federate import Federate
+    from reactorl._federation.frames import Failed, Finished, Frame, Hello
+    from reactorl._federation.handshake import Connection
+    from reactorl._program.cut import Cut
+
+ABORT = Message(Kind.FAILURE, tag=BEFORE_ALL, key=0)
+"""Ends a federate although no reaction failed: nothing after this tag may run."""
+
+
+class _ReplacedError(PeerLostError):
+    """A connection has ended because a newer one takes its place."""
+
+
+class Network:
+    """The links of one federate; see ``federate.Wire``.
+
+    An error of a link ends the federate, because nothing can be known any more of what
+    its peer would have sent: no federate runs on without another one.
+
+    Args:
+        cut: How the program is cut.
+        index: Which federate this is.
+    """
+
+    def __init__(self, cut: Cut, index: int) -> None:
+        self._index = index
+        peers = {
+            peer
+            for link in cut.links
+            for peer in (link.source, link.target)
+            if index in (link.source, link.target) and peer != index
+        }
+        self.links = {
+            peer: Link(
+                f"federate {cut.names[peer]}",
+                partial(self._arrived, peer),
+                self._ended,
+                keep=False,
+            )
+            for peer in sorted(peers)
+        }
+        """Links to those with which something is exchanged; neighbours only."""
+        self.coordinator = Link(
+            "the coordinator", self._ordered, self._ended, keep=False
+        )
+        self._changed = threading.Condition()
+        self._federate: Federate | None = None
+        self._orders: list[Message] = []
+        self._attached: set[int] = set()
+        self._start: Start | None = None
+        self._error: LinkError | None = None
+        self._aborted = False
+        self._closing = False
+        self._last: Report | None = None
+        self._touched: dict[Link, None] = {}
+        self._encoded: tuple[object, Payload] | None = None
+
+    @property
+    def error(self) -> LinkError | None:
+        """The first error of a link."""
+        return self._error
+
+    # -- called by the federate, by one thread at a time ----------------------------
+
+    def send(self, peer: int, message: Message) -> None:
+        """See ``Wire``.
+
+        Raises:
+            CodecError: The value cannot be pickled.
+        """
+        link = self.links[peer]
+        if message.number:
+            link.put_value(message._replace(value=self._encode(message.value)))
+        else:
+            link.put(message)
+        self._touched[link] = None
+
+    def tell(self, message: Message) -> None:
+        """See ``Wire``."""
+        self.coordinator.put(message)
+        self._touched[self.coordinator] = None
+
+    def flush(self) -> None:
+        """See ``Wire``."""
+        touched, self._touched = self._touched, {}
+        self._encoded = None
+        for link in touched:
+            link.flush()
+
+    def report(self, report: Report) -> None:
+        """See ``Wire``. Reports that say nothing new are not sent."""
+        new = report._replace(taken=0)
+        if new != self._last:
+            self._last = new
+            self.coordinator.put(report)
+            self.coordinator.flush()
+
+    def request_stop(self) -> None:
+        """See ``Wire``."""
+        self.coordinator.put(StopRequest())
+        self.coordinator.flush()
+
+    def _encode(self, value: object) -> Payload:
+        # What one batch of messages sends to several federates is encoded once.
+        known = self._encoded
+        if known is None or known[0] is not value:
+            self._encoded = known = (value, encode(value))
+        return known[1]
+
+    # -- connections ----------------------------------------------------------------
+
+    def hello(self, connection: Connection, hello: Hello) -> None:
+        """Use a connection to the coordinator, and say that this federate is ready."""
+        self.coordinator.attach(connection)
+        self.coordinator.put(hello)
+        self.coordinator.flush()
+
+    def wait_for_start(self) -> Start | None:
+        """Return when and with whom the run begins; None if it is aborted instead.
+
+        Raises:
+            LinkError: The coordinator is gone.
+        """
+        with self._changed:
+            self._changed.wait_for(
+                lambda: self._start is not None or self._aborted or self._error
+            )
+            if self._error is not None:
+                raise self._error
+            return None if self._aborted else self._start
+
+    def bind(self, federate: Federate) -> None:
+        """Deliver what arrives to a federate. Before ``attach``."""
+        with self._changed:
+            self._federate = federate
+            orders, self._orders = self._orders, []
+            # Under the lock: orders that arrive meanwhile must come after these.
+            for order in orders:
+                federate.take_order(order)
+            if self._error is not None:
+                federate.take_order(ABORT)
+
+    def attach(self, peer: int, connection: Connection) -> None:
+        """Use a connection to another federate; promises and demands are said again.
+
+        Raises:
+            LinkError: The connection cannot be used.
+        """
+        federate = self._federate
+        assert federate is not None
+        link = self.links[peer]
+        link.lose(_ReplacedError("the connection was replaced", peer=link.peer))
+        link.attach(connection)
+        federate.repeat(peer)
+        with self._changed:
+            self._attached.add(peer)
+            self._changed.notify_all()
+
+    def wait_for_links(self) -> bool:
+        """Wait until all links are connected; False if the run is aborted instead.
+
+        Raises:
+            LinkError: A peer is gone.
+        """
+        with self._changed:
+            self._changed.wait_for(
+                lambda: (
+                    len(self._attached) == len(self.links)
+                    or self._aborted
+                    or self._error
+                )
+            )
+            if self._error is not None:
+                raise self._error
+            return not self._aborted
+
+    def close(
+        self, result: Finished | Failed, status: int, *, timeout: float = 60.0
+    ) -> None:
+        """Give the coordinator the result of the run, and end all connections.
+
+        Args:
+            result: What the coordinator gets.
+            status: Exit status of this process.
+            timeout: Seconds that a peer has to receive what is left.
+        """
+        with self._changed:
+            self._closing = True
+        self.coordinator.put(result)
+        self.coordinator.flush()
+        for link in self.links.values():
+            link.close(status, timeout=timeout)
+        self.coordinator.close(status, timeout=timeout)
+
+    # -- called by threads of links -------------------------------------------------
+
+    def _arrived(self, peer: int, batch: Sequence[Frame]) -> None:
+        federate = self._federate
+        assert federate is not None  # bound before a link is attached
+        for frame in batch:
+            if isinstance(frame, Message):
+                federate.take(peer, frame)
+            elif not isinstance(frame, Bye):
+                self._unexpected(self.links[peer], frame)
+
+    def _ordered(self, batch: Sequence[Frame]) -> None:
+        for frame in batch:
+            with self._changed:
+                if isinstance(frame, Message):
+                    if self._federate is not None:
+                        self._federate.take_order(frame)
+                    else:
+                        self._orders.append(frame)
+                    self._aborted = self._aborted or frame == ABORT
+                elif isinstance(frame, Start):
+                    self._start = frame
+                elif not isinstance(frame, Bye):
+                    self._unexpected(self.coordinator, frame)
+                self._changed.notify_all()
+
+    def _unexpected(self, link: Link, frame: Frame) -> None:
+        msg = f"{link.peer} sent a frame that it must not send: {type(frame).__name__}"
+        raise FrameError(msg, peer=link.peer)
+
+    def _ended(self, error: LinkError | None) -> None:
+        """Note the end of a connection; without a farewell, end the federate."""
+        if error is None or isinstance(error, _ReplacedError):
+            return
+        with self._changed:
+            if self._closing or self._error is not None:
+                return
+            self._error = error
+            if self._federate is not None:
+                self._federate.take_order(ABORT)
+            self._changed.notify_all()
