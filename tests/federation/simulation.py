@@ -14,6 +14,7 @@ import os
 import pickle
 import threading
 import time
+from contextlib import ExitStack
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -275,14 +276,16 @@ class Simulation:
                         continue
                     msg = f"all wait: {self._state()}"
                     raise DeadlockError(msg)
-                if self._kills > 0 and self._random.random() < 0.02:
-                    self._kill_one()
-                    continue
-                self._stop_after -= 1
-                self._stopping = self._stopping or self._stop_after == 0
-                delivery = heapq.heappop(self._heap)
-                self._now = max(self._now, delivery.time)
-            self._arrive(delivery)
+                kill = self._kills > 0 and self._random.random() < 0.02
+                if not kill:
+                    self._stop_after -= 1
+                    self._stopping = self._stopping or self._stop_after == 0
+                    delivery = heapq.heappop(self._heap)
+                    self._now = max(self._now, delivery.time)
+            if kill:
+                self._kill_one()
+            else:
+                self._arrive(delivery)
 
     def _life(self, federate: int) -> int:
         return self.lives[federate].number if federate >= 0 else 0
@@ -345,10 +348,14 @@ class Simulation:
     # -- kills ----
 
     def _kill_one(self) -> None:
-        """End a federate and begin it again from the start; peers say all again.
+        """End a federate and begin it again from the start; peers say all again."""
+        with ExitStack() as locks:
+            for life in self.lives:  # in the order in which federates take them
+                locks.enter_context(life.federate.silence())
+            locks.enter_context(self._changed)
+            self._kill_with_locks()
 
-        Called with the lock held.
-        """
+    def _kill_with_locks(self) -> None:
         index = self._random.randrange(len(self.lives))
         old = self.lives[index]
         if old.ended:

@@ -19,6 +19,8 @@ from reactorl.errors import ReactorlError
 from reactorl.tag import Tag
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from reactorl._program.cut import Cut
     from reactorl._program.program import Program
     from reactorl._runtime.federated import CoreMessage, CoreReport
@@ -88,7 +90,7 @@ class Federate:
         self._received = [0] * count
         self._kept: list[list[Message]] = [[] for _ in range(count)]
         self._said: list[dict[tuple[Kind, bool], Message]] = [{} for _ in range(count)]
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self.trace: FederateTrace | None = None
         self.live = Live(
             program, options, replay=replay, federated=Federated(Part(cut, index), self)
@@ -160,6 +162,13 @@ class Federate:
         )
 
     # -- what a new life of another federate needs ----------------------------------
+
+    def silence(self) -> AbstractContextManager[object]:
+        """Let it say nothing meanwhile: what it said and what it will say are complete.
+
+        Enter it before any lock that its wire takes.
+        """
+        return self._lock
 
     def say_again(self, peer: int, received: int) -> list[Message]:
         """Return what a new life of a federate must hear, in order.
