@@ -40,8 +40,7 @@ if TYPE_CHECKING:
 
     from reactorl.trace import Trace
 
-# On 3.14t a value that cannot be pickled makes a federate wait for ever, so these tests
-# are not part of `make test` until that is fixed.
+# Real sockets and processes: slow until many runs on loaded machines have passed.
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 
