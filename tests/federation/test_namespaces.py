@@ -111,8 +111,7 @@ def test_cut_wire_is_noticed_within_10_seconds_and_named(
     assert error.wire
     assert error.peer == "federate 1"
     assert re.search("federate 1 was lost: (Connection timed out|No route)", str(error))
-    # Timers of the kernel, which a busy machine delays by little; 10 s are promised.
-    # About 9 s on an idle machine; the bound only ends hangs: a busy one may take longer.
+    # Timers of the kernel: about 9 s. A busy machine may take longer to notice.
     assert INTERVAL_SECONDS * PROBES - 1 < took < 60
 
 
