@@ -28,7 +28,7 @@ def in_pipe(*args: str, **environment: str) -> tuple[int, str]:
         check=False,
         text=True,
         env=_environment(**environment),
-        timeout=60,
+        timeout=200,
     )
     return done.returncode, done.stdout
 

@@ -42,7 +42,7 @@ def run(line: str, here: Path) -> subprocess.CompletedProcess[str]:
         cwd=here,
         env={**os.environ, "FORCE_COLOR": "1"},
         text=True,
-        timeout=60,
+        timeout=200,
     )
 
 

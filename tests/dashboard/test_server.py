@@ -57,7 +57,7 @@ def ask(
 ) -> http.client.HTTPResponse:
     """Return the answer; by default to the right question."""
     _, _, place, token, _ = dashboard.link.split("/")
-    connection = http.client.HTTPConnection(place, timeout=10)
+    connection = http.client.HTTPConnection(place, timeout=60)
     path = f"/{token}/" if path is None else path.replace("TOKEN", token)
     connection.putrequest(method, path, skip_host=True)
     if host != "":
@@ -137,7 +137,7 @@ def test_another_name_for_this_machine_is_rejected(
 def test_nonsense_is_rejected(dashboard: Dashboard, sent: bytes, status: bytes) -> None:
     place = dashboard.link.split("/")[2]
     address = ("127.0.0.1", int(place.split(":")[1]))
-    with socket.create_connection(address, timeout=10) as connection:
+    with socket.create_connection(address, timeout=60) as connection:
         connection.sendall(sent.replace(b"HOST", place.encode()))
         answer = connection.makefile("rb").read()
 
@@ -186,14 +186,14 @@ def test_looks_that_wait_for_a_processor_do_not_let_the_page_stand_still(
     take, looks = State.take, threading.Semaphore(0)
 
     def wait_and_take(state: State, watch: Watch | None) -> None:
-        time.sleep(0.2)  # with 200 such pauses after it, the next look is 40 s away
+        time.sleep(0.5)  # with 200 such pauses after it, the next look is 100 s away
         take(state, watch)
         looks.release()
 
     monkeypatch.setattr(State, "take", wait_and_take)
     with Dashboard(elaborate(Count), title="Count"):
         for _ in range(3):
-            assert looks.acquire(timeout=20)
+            assert looks.acquire(timeout=60)
 
 
 def test_nothing_is_left_of_it() -> None:

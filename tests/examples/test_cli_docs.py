@@ -17,7 +17,7 @@ def test_page_lists_every_command() -> None:
         capture_output=True,
         check=True,
         text=True,
-        timeout=60,
+        timeout=200,
     ).stdout
 
     listed = re.findall(

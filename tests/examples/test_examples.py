@@ -51,7 +51,7 @@ def test_example_prints_its_stored_output(program: Path) -> None:
         capture_output=True,
         check=False,
         env={**os.environ, "PYTHONIOENCODING": "utf-8"},
-        timeout=120,
+        timeout=250,
     )
 
     assert done.returncode == 0, done.stderr.decode()

@@ -21,7 +21,7 @@ def test_guide_documents_every_attribute_option_and_property() -> None:
         capture_output=True,
         check=True,
         text=True,
-        timeout=60,
+        timeout=200,
     ).stdout
 
     for attribute in SPECS:

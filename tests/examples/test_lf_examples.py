@@ -20,7 +20,7 @@ def _reactorl(*arguments: object) -> subprocess.CompletedProcess[bytes]:
         capture_output=True,
         check=False,
         env={**os.environ, "PYTHONIOENCODING": "utf-8"},
-        timeout=120,
+        timeout=250,
     )
 
 

@@ -343,9 +343,9 @@ reactor Clock(step = 1 s) {
   output seen
   timer t(0, step)
   reaction(t) -> seen {=
-    met.wait(20)
+    met.wait(60)
     before = lf.time.logical_elapsed(), lf.tag().time
-    met.wait(20)
+    met.wait(60)
     seen.set((before, (lf.time.logical_elapsed(), lf.tag().time)))
   =}
 }

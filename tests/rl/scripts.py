@@ -38,7 +38,7 @@ def run_script(
         text=True,
         capture_output=True,
         env=environment(),
-        timeout=50,
+        timeout=200,
         check=False,
     )
 
@@ -67,7 +67,7 @@ def is_there(pid: int) -> bool:
     return status.rpartition(")")[2].split()[0] != "Z"
 
 
-def gone(pids: list[int], within: float = 20.0) -> bool:
+def gone(pids: list[int], within: float = 60.0) -> bool:
     """Wait for processes to end; return whether all of them did."""
     end = time.monotonic() + within
     while any(map(is_there, pids)) and time.monotonic() < end:

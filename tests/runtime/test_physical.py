@@ -153,7 +153,7 @@ class Physical(Reactor):
 
 def test_a_recorded_run_can_be_replayed_exactly(tmp_path: Path) -> None:
     file = tmp_path / "run.rec"
-    first = run(Physical, workers=2, trace=True, record=file, timeout=sec(5))
+    first = run(Physical, workers=2, trace=True, record=file, timeout=sec(100))
     assert first.recording is not None
     assert len(first.recording.events) >= 20
 

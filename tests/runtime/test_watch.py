@@ -42,7 +42,7 @@ class Count(Reactor):
         self.count += 1
         if self.count == 3 and self.half_way is not None and self.go_on is not None:
             self.half_way.set()
-            assert self.go_on.wait(10)
+            assert self.go_on.wait(60)
         if self.count < self.to:
             self.next.schedule(sec(1))
 
@@ -70,7 +70,7 @@ def test_another_thread_sees_where_the_run_is() -> None:
     seen: list[Sample] = []
 
     def look() -> None:
-        assert half_way.wait(10)
+        assert half_way.wait(60)
         seen.append(watches[0].sample())
         go_on.set()
 

@@ -61,7 +61,7 @@ def offered(place: Path, line: str) -> list[str]:
         check=False,
         env=environment,
         text=True,
-        timeout=60,
+        timeout=200,
     )
     assert (done.returncode, done.stdout) == (0, "")
     return sorted(answer.read_text().splitlines())
@@ -147,7 +147,7 @@ def script(shell: str, place: Path, capsys: pytest.CaptureFixture[str]) -> Path:
 
 def output(*command: str) -> list[str]:
     done = subprocess.run(
-        command, capture_output=True, check=False, text=True, timeout=60
+        command, capture_output=True, check=False, text=True, timeout=200
     )
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout.splitlines()

@@ -80,7 +80,7 @@ def process(*args: str) -> list[str]:
 
 def completed(*args: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        process(*args), capture_output=True, text=True, check=False, timeout=50
+        process(*args), capture_output=True, text=True, check=False, timeout=200
     )
 
 
@@ -455,7 +455,7 @@ def test_output_arrives_while_the_program_runs(
     assert line_by_line.stdout.readline() == "ready\n"
     assert line_by_line.stderr.readline() == "problem\n"
 
-    rest, _ = line_by_line.communicate("a word\n", timeout=50)
+    rest, _ = line_by_line.communicate("a word\n", timeout=200)
     assert rest == "got a word\n\n"
     assert line_by_line.returncode == 0
 
@@ -480,7 +480,7 @@ main reactor {
         assert running.stdout is not None
         assert running.stdout.readline() == "ready\n"
         running.send_signal(signal.SIGINT)
-        rest = running.communicate(timeout=50)
+        rest = running.communicate(timeout=200)
 
     assert (running.returncode, rest) == (130, ("", ""))
 

@@ -78,7 +78,7 @@ def reactorl(
         check=False,
         text=True,
         env={**os.environ, **environment},
-        timeout=60,
+        timeout=200,
     )
 
 
@@ -128,7 +128,7 @@ def test_broken_pipe_as_stderr_does_not_change_the_status(
         stderr=writer,
         check=False,
         env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
-        timeout=60,
+        timeout=200,
     )
     os.close(writer)
 
@@ -155,7 +155,7 @@ def into_broken_pipe(line: str, unbuffered: str) -> tuple[int, bytes]:
         stderr=subprocess.PIPE,
         check=False,
         env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
-        timeout=60,
+        timeout=200,
     )
     os.close(writer)
     return done.returncode, done.stderr

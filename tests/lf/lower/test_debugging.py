@@ -274,7 +274,7 @@ def debugged(*args: str, commands: str, code: str = STOPPED) -> str:
         capture_output=True,
         text=True,
         check=False,
-        timeout=50,
+        timeout=200,
         env=environment,
     )
     assert done.stderr == ""

@@ -360,7 +360,7 @@ def test_ctrl_c_ends_everything(tmp_path: Path, placement: str, end: str) -> Non
     children = [int(pid) for pid in process.stdout.readline().split()]
 
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=40)
+    out, err = process.communicate(timeout=200)
 
     # Between two steps nothing is lost; within one, the vector is closed.
     assert out in ("interrupted\nclosed\n", "interrupted\nwent on\n"), err
@@ -377,7 +377,7 @@ def test_processes_end_when_their_parent_is_killed(tmp_path: Path) -> None:
     assert len(children) == 2
 
     process.kill()
-    process.communicate(timeout=40)
+    process.communicate(timeout=200)
 
     assert gone(children)
 

@@ -51,7 +51,7 @@ def test_objects_of_classes_that_only_the_main_module_has() -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=50,
+        timeout=200,
     )
 
     assert (done.stdout, done.returncode) == ("[1, 1, 3, 4]\n", 0), done.stderr

@@ -6,8 +6,11 @@ from __future__ import annotations
 import signal
 from pathlib import Path
 
+import gymnasium as gym
 import pytest
 
+from reactorl.rl import VectorEnv
+from reactorl.rl.envs.commands import Step
 from tests.rl.scripts import gone, run_script, start_script
 
 pytestmark = pytest.mark.skipif(not Path("/proc").exists(), reason="reads /proc")
@@ -46,9 +49,9 @@ def test_workers_in_a_step_end_after_the_parent_is_killed(tmp_path: Path) -> Non
     assert workers
 
     parent.send_signal(signal.SIGKILL)
-    parent.communicate(timeout=40)
+    parent.communicate(timeout=200)
 
-    assert gone(workers, within=20)
+    assert gone(workers, within=60)
 
 
 TERMINATED = """
@@ -160,3 +163,20 @@ def test_use_in_a_forked_child_is_refused(options: str) -> None:
     found = run_script(FORKING.format(options=options, child=USE_IN_CHILD.strip()))
 
     assert found.stdout == "ForkedProcessError\nstatus 0\n", found.stderr
+
+
+@pytest.mark.parametrize("timeout", [None, 60.0])
+def test_end_of_the_program_beside_a_step_is_a_closed_environment(
+    timeout: float | None,
+) -> None:
+    envs = VectorEnv(
+        "CartPole-v1", 1, placement="process", timeout=timeout, restart="recreate"
+    )
+    envs.reset(seed=1)
+    (shard,) = envs._backend._shards  # type: ignore[attr-defined]
+    shard.post(Step([0]))
+    shard.worker.end()  # by the thread that ends the program
+
+    with pytest.raises(gym.error.ClosedEnvironmentError, match="while a thread waited"):
+        shard.collect()
+    envs.close()

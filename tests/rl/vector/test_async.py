@@ -117,7 +117,7 @@ class Gated(gym.Env[Any, Any]):
         return 0, {}
 
     def step(self, action: Any) -> Any:
-        self.gate.wait(10)
+        self.gate.wait(60)
         self.steps += 1
         return self.steps, 1.0, False, False, {"steps": self.steps}
 
@@ -161,7 +161,7 @@ def test_envs_step_while_the_caller_is_busy() -> None:
     envs.async_reset()
     envs.recv()
     envs.send(np.zeros(2, dtype=int))
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while any(env.steps == 0 for env in made) and time.monotonic() < end:
         time.sleep(0.001)
     assert [env.steps for env in made] == [1, 1]  # nobody has asked yet

@@ -135,12 +135,17 @@ class WorkerProcess:
 
         Raises:
             ProcessLostError: The process ended, or exceeded the timeout and was killed.
+            ClosedEnvironmentError: Another thread has called ``end``.
         """
-        if self._timeout is not None and self._current is not None:
-            self._wait_for_progress(_TIMEOUT_FACTOR * self._timeout)
         try:
+            if self._timeout is not None and self._current is not None:
+                self._wait_for_progress(_TIMEOUT_FACTOR * self._timeout)
             reply = self._connection.recv_bytes()
         except (EOFError, OSError) as error:
+            if self._process is None:
+                # The end of the program closes environments that a daemon thread steps.
+                msg = "the environments were closed while a thread waited for them"
+                raise gym.error.ClosedEnvironmentError(msg) from None
             raise self._lost() from error
         return deserialize(reply) if reply else None
 
