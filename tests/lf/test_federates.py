@@ -149,5 +149,5 @@ def test_stops_are_found_by_name_in_bodies_and_preambles(
     _, found, _ = load(tmp_path, text)
 
     assert found is not None
-    # What objects of a preamble's class do is known by no name: all may end the program.
+    # Which reactor calls methods of a preamble's class is not known: all may.
     assert found.cut.stops == (True, "Helper" in code)
