@@ -16,6 +16,8 @@ from reactorl._federation.frames import Finished, Hello
 from reactorl._federation.handshake import COORDINATOR, Admission, Identity, Purpose
 from reactorl._federation.link_errors import FrameError
 from reactorl._federation.network import Network
+from reactorl._federation.values import ValueCodec
+from reactorl._runtime.recording import Recording
 
 if TYPE_CHECKING:
     from reactorl._federation.certificate import Certificate
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from reactorl._program.cut import Cut
     from reactorl._program.program import Program
     from reactorl._runtime.options import Options
-    from reactorl._runtime.recording import Recording
 
 _LOCAL = ("workers", "start_time", "timing")
 
@@ -71,6 +72,7 @@ class Member:
         options: Options of the run; ``start_time`` comes from the coordinator.
         membership: Where the others are, and who this is.
         replay: Where physical inputs come from.
+        record: Whether the coordinator gets the physical inputs of this federate.
     """
 
     def __init__(
@@ -81,12 +83,14 @@ class Member:
         membership: Membership,
         *,
         replay: Recording | None = None,
+        record: bool = False,
     ) -> None:
         self._program = program
         self._cut = cut
         self._options = options
         self._me = membership
         self._replay = replay
+        self._record = Recording() if record else None
         self._identity = Identity(
             membership.index,
             membership.life,
@@ -95,7 +99,11 @@ class Member:
             membership.certificate,
             membership.timeout,
         )
-        self._network = Network(cut, membership.index)
+        # Only values of LF programs can be changed after they were sent.
+        values = ValueCodec.of(
+            program, cut, membership.index, writable=not options.freeze
+        )
+        self._network = Network(cut, membership.index, values)
         self._lock = threading.Lock()
         self._early: list[Connection] | None = []
         self._closed = False
@@ -114,7 +122,7 @@ class Member:
         listener = Listener(
             self._me.address, self._identity, self._admit, self._accept, self._refused
         )
-        result: Finished | Failed = Finished({"whole": False}, encode(None))
+        result: Finished | Failed = Finished({"whole": False}, encode((None, None)))
         status = 1
         try:
             result = self._take_part(listener.address)
@@ -134,7 +142,7 @@ class Member:
 
     def _take_part(self, address: Address) -> Finished:
         network, me = self._network, self._me
-        nothing = Finished({"whole": False}, encode(None))
+        nothing = Finished({"whole": False}, encode((None, None)))
         hello = Hello(me.index, me.life, {"address": str(address)})
         expected = Admission(name="the coordinator")
         connection = connect(me.coordinator, self._identity, COORDINATOR, expected)
@@ -144,7 +152,13 @@ class Member:
             return nothing
         options = replace(self._options, start_time=start.time)
         federate = Federate(
-            self._program, self._cut, me.index, options, network, replay=self._replay
+            self._program,
+            self._cut,
+            me.index,
+            options,
+            network,
+            replay=self._replay,
+            record=self._record,
         )
         network.bind(federate)
         try:
@@ -159,9 +173,9 @@ class Member:
         if network.error is not None:
             raise network.error
         trace = federate.trace
-        recorded = None if trace is None else (trace.noted, list(trace.values))
+        traced = None if trace is None else (trace.noted, list(trace.values))
         facts = {"whole": whole, "workers": options.workers}
-        return Finished(facts, encode(recorded))
+        return Finished(facts, encode((traced, self._record)))
 
     def _connect(self, start: Start) -> None:
         """Connect to federates with lower numbers; those with higher ones do so."""
