@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from reactorl._program.cut import Cut
-    from reactorl._program.program import Program
+    from reactorl._program.program import PortNode, Program
     from reactorl.diagram.scene import Box, Edge, Scene
 
 MOST_NAMED: Final = 3
@@ -58,18 +60,24 @@ class _Marking:
         self._reactor = [
             reactors[box.path] if box.kind == "reactor" else None for box in scene.boxes
         ]
-        self._channels = {
-            f"{program.reactors[port.reactor].path}.{port.name}": port.channels
-            for port in program.ports
-        }
+        # By full names of ports: the storage of one, and of what joins two.
+        self._ports = {self._path(port): port.channels for port in program.ports}
+        self._joined: dict[tuple[str, str], list[int]] = {}
+        for connection in program.connections:
+            ends = connection.source, connection.target
+            source, target = (program.ports[program.channel_port[end]] for end in ends)
+            names = self._path(source), self._path(target)
+            self._joined.setdefault(names, []).extend(ends)
         self._sent = self._all_sent()
 
+    def _path(self, port: PortNode) -> str:
+        return f"{self._program.reactors[port.reactor].path}.{port.name}"
+
     def scene(self) -> Scene:
-        boxes: list[Box] = []
-        for box in self._scene.boxes:
-            boxes.append(
-                replace(box, federate=self._federate(box.id), copies=self._copies(box))
-            )
+        boxes = [
+            replace(box, federate=self._federate(box.id), copies=self._copies(box))
+            for box in self._scene.boxes
+        ]
         likes = self._likes(boxes)
         boxes = [replace(box, like=likes.get(box.id)) for box in boxes]
         edges = tuple(self._marked(edge) for edge in self._scene.edges)
@@ -141,8 +149,10 @@ class _Marking:
     def _marked(self, edge: Edge) -> Edge:
         """Mark an edge with which values come to a federate from another one."""
         source, target = self._copies_at(edge.source), self._copies_at(edge.target)
-        ends = [self._scene.items[end].path for end in (edge.source, edge.target)]
-        channels = [each for end in ends for each in self._channels.get(end, ())]
+        one, other = (self._scene.items[end].path for end in (edge.source, edge.target))
+        channels: Sequence[int] = self._joined.get((one, other), ())
+        if edge.kind != "connection":
+            channels = self._ports.get(one) or self._ports.get(other) or ()
         links = {
             link
             for channel in channels

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reactorl._program.cut import cut_program
 from reactorl._program.elaborate import analyze, first_error
+from reactorl._program.placement import Federation
 from reactorl._program.program import Program
 from reactorl.diagram.compose import scene
 from reactorl.diagram.dot import dot
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from reactorl._decl.reactor import Reactor
-    from reactorl._program.placement import Federation
     from reactorl.diagram.fold import Fold
     from reactorl.diagram.html import Mark
     from reactorl.diagram.scene import Scene
@@ -141,7 +141,7 @@ def graph(
     depth: int | None = None,
     expand_banks: bool = False,
     title: str = "",
-    federation: Federation | None = None,
+    federation: Federation | int | None = None,
 ) -> Graph:
     """Return a diagram of a program.
 
@@ -154,8 +154,8 @@ def graph(
             as are readable.
         expand_banks: Whether all members of banks are drawn.
         title: The heading; the class's name if not given.
-        federation: Which reactors run in which federate, as for ``run``; None: the
-            diagram shows no federates.
+        federation: Which reactors run in which federate, or the number of federates;
+            None: the diagram shows no federates.
 
     Raises:
         DeclarationError: ``target`` lacks parameters, or ``build()`` is wrong.
@@ -170,14 +170,17 @@ def graph(
         msg = f"depth must be at least 1 (the main reactor), got {depth}"
         raise ValueError(msg)
     if isinstance(target, Program):
-        program, problems = target, ()
+        program = target
+        drawn = scene(program)
     else:
         found = analyze(target)
         if found.program is None or (federation is not None and found.errors):
             raise first_error(found.errors)
-        program, problems = found.program, found.errors
-    drawn = scene(program, problems=problems)
+        program = found.program
+        drawn = scene(program, problems=found.errors)
     if federation is not None:
+        if isinstance(federation, int):
+            federation = Federation(federation)
         drawn = with_federates(drawn, program, cut_program(program, federation))
     return Graph(drawn, depth, expand_banks, title)
 
