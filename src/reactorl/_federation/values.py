@@ -84,7 +84,7 @@ class ValueCodec:
                 continue
             peer = link.target if federate == link.source else link.source
             # A peer is at the other end of up to two links; kinds and places of what is
-            # sent and received are told apart by the sign of the index.
+            # sent and received are distinguished by the sign.
             sign = 1 if federate == link.source else -1
             for index, slot in enumerate(link.slots):
                 if name := link.serializers.get(("slot", slot.channel)):
