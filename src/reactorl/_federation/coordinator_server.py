@@ -30,7 +30,7 @@ from reactorl._federation.handshake import COORDINATOR, Admission, Identity, Pur
 from reactorl._federation.link import Link
 from reactorl._federation.link_errors import FrameError, LinkError, PeerLostError
 from reactorl._federation.member import run_digest
-from reactorl._federation.merge import FederateTrace, merged_recording, merged_trace
+from reactorl._federation.merge import FederateTrace, merged_trace
 from reactorl._federation.messages import BEFORE_ALL, Kind, Message, Report
 from reactorl._federation.network import ABORT
 from reactorl._program.cut import Part
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from reactorl._program.cut import Cut
     from reactorl._program.program import Program
     from reactorl._runtime.options import Options
-    from reactorl._runtime.recording import Recording
     from reactorl.trace import Trace
 
 _LEAD: int = 200_000_000
@@ -99,8 +98,6 @@ class CoordinatorServer:
             )
             for index, name in enumerate(cut.names)
         ]
-        self.recording: Recording | None = None
-        """The physical inputs of all federates, after a run that recorded them."""
         self._hellos: dict[int, Hello] = {}
         self._results: dict[int, Finished | Failed] = {}
         self._over: set[int] = set()
@@ -247,22 +244,17 @@ class CoordinatorServer:
 
     def _trace(self, results: Sequence[Finished | Failed]) -> Trace:
         traces = []
-        recordings = []
         whole = True
         for index, result in enumerate(results):
             whole = whole and result.facts.get("whole") is True
-            traced, recorded = decode(*result.payload)
-            if recorded is not None:
-                recordings.append(recorded)
-            if traced is None:
+            recorded = decode(*result.payload)
+            if recorded is None:
                 continue
             part = Part(self._cut, index)
             workers = result.facts.get("workers")
             assert isinstance(workers, int)
             planned = make_plan(self._program, workers, part)
-            traces.append(FederateTrace(planned, *traced))
-        if recordings:
-            self.recording = merged_recording(self._program, recordings)
+            traces.append(FederateTrace(planned, *recorded))
         return merged_trace(self._program, self._cut, traces, finished=whole)
 
     # -- connections, by threads of the listener ------------------------------------

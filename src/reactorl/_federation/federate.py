@@ -64,7 +64,7 @@ class Federate:
             for ``workers``.
         wire: The ways to the others.
         replay: Where physical inputs come from.
-        record: Receives the physical inputs.
+        record: Where physical inputs go to.
         keeps: Whether values that were sent are kept, to send them again to a federate
             that begins again.
     """

@@ -17,7 +17,6 @@ from reactorl._federation.handshake import COORDINATOR, Admission, Identity, Pur
 from reactorl._federation.link_errors import FrameError
 from reactorl._federation.network import Network
 from reactorl._federation.values import ValueCodec
-from reactorl._runtime.recording import Recording
 
 if TYPE_CHECKING:
     from reactorl._federation.certificate import Certificate
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from reactorl._program.cut import Cut
     from reactorl._program.program import Program
     from reactorl._runtime.options import Options
+    from reactorl._runtime.recording import Recording
 
 _LOCAL = ("workers", "start_time", "timing")
 
@@ -72,7 +72,6 @@ class Member:
         options: Options of the run; ``start_time`` comes from the coordinator.
         membership: Where the others are, and who this is.
         replay: Where physical inputs come from.
-        record: Whether the coordinator gets the physical inputs of this federate.
     """
 
     def __init__(
@@ -83,14 +82,12 @@ class Member:
         membership: Membership,
         *,
         replay: Recording | None = None,
-        record: bool = False,
     ) -> None:
         self._program = program
         self._cut = cut
         self._options = options
         self._me = membership
         self._replay = replay
-        self._record = Recording() if record else None
         self._identity = Identity(
             membership.index,
             membership.life,
@@ -122,7 +119,7 @@ class Member:
         listener = Listener(
             self._me.address, self._identity, self._admit, self._accept, self._refused
         )
-        result: Finished | Failed = Finished({"whole": False}, encode((None, None)))
+        result: Finished | Failed = Finished({"whole": False}, encode(None))
         status = 1
         try:
             result = self._take_part(listener.address)
@@ -142,7 +139,7 @@ class Member:
 
     def _take_part(self, address: Address) -> Finished:
         network, me = self._network, self._me
-        nothing = Finished({"whole": False}, encode((None, None)))
+        nothing = Finished({"whole": False}, encode(None))
         hello = Hello(me.index, me.life, {"address": str(address)})
         expected = Admission(name="the coordinator")
         connection = connect(me.coordinator, self._identity, COORDINATOR, expected)
@@ -152,13 +149,7 @@ class Member:
             return nothing
         options = replace(self._options, start_time=start.time)
         federate = Federate(
-            self._program,
-            self._cut,
-            me.index,
-            options,
-            network,
-            replay=self._replay,
-            record=self._record,
+            self._program, self._cut, me.index, options, network, replay=self._replay
         )
         network.bind(federate)
         try:
@@ -173,9 +164,9 @@ class Member:
         if network.error is not None:
             raise network.error
         trace = federate.trace
-        traced = None if trace is None else (trace.noted, list(trace.values))
+        recorded = None if trace is None else (trace.noted, list(trace.values))
         facts = {"whole": whole, "workers": options.workers}
-        return Finished(facts, encode((traced, self._record)))
+        return Finished(facts, encode(recorded))
 
     def _connect(self, start: Start) -> None:
         """Connect to federates with lower numbers; those with higher ones do so."""

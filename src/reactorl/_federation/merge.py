@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all federates recorded, put together: as one process would have recorded it."""
+"""The traces of all federates, put together: the trace of one process."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reactorl._runtime.recording import Recording
 from reactorl._runtime.tracing import NumberedTag, numbered_tags
 from reactorl.trace.record import TagRecord, Trace
 
@@ -67,29 +66,6 @@ def merged_trace(
             )
         )
     return Trace(tuple(merged))
-
-
-def merged_recording(program: Program, recordings: Sequence[Recording]) -> Recording:
-    """Return the physical inputs of all federates; one process can replay them.
-
-    Each physical action, physical connection, reaction and watchdog is in one federate,
-    so parts of different federates never concern the same element.
-    """
-    merged = Recording(program=program.digest)
-    for recording in recordings:
-        merged.seed = recording.seed
-        merged.events += recording.events
-        merged.missed += recording.missed
-        merged.clock |= recording.clock
-        merged.alarms |= recording.alarms
-        if recording.end is not None:
-            merged.end = max(recording.end, merged.end or recording.end)
-    # Stable: events of one element keep their order; that of others has no meaning.
-    merged.events.sort(key=lambda event: (event[0], event[1]))
-    merged.missed.sort()
-    merged.clock = dict(sorted(merged.clock.items()))
-    merged.alarms = dict(sorted(merged.alarms.items()))
-    return merged
 
 
 def _own(
