@@ -21,8 +21,10 @@ from reactorl import run
 from reactorl.cli.commands import run as run_command
 from reactorl.cli.main import main
 from reactorl.lf.diagnostics import Report
+from reactorl.lf.federates import Federates, federates_of, is_federated
 from reactorl.lf.link.resolve import resolve
 from reactorl.lf.loader import LoadedProgram
+from tests.federation.simulation import Simulation
 from tests.oracle import interpret
 
 if TYPE_CHECKING:
@@ -188,6 +190,7 @@ class _Ready:
     fast: bool
     timeout: int | None
     keepalive: bool | None
+    federates: Federates | None
 
 
 def _load(case: Conformance) -> _Ready:
@@ -208,6 +211,9 @@ def _load(case: Conformance) -> _Ready:
         fast=bool(properties.fast if options.fast is None else options.fast),
         timeout=properties.timeout if options.timeout is None else options.timeout,
         keepalive=loaded.keepalive if options.keepalive is None else options.keepalive,
+        federates=(
+            federates_of(linked, program, report) if is_federated(linked) else None
+        ),
     )
 
 
@@ -242,3 +248,55 @@ def by_oracle(case: Conformance) -> tuple[str, Trace]:
             deep=True,
         )
     return out.getvalue(), trace
+
+
+@dataclass(frozen=True)
+class InParts:
+    """A run of a federated program in parts.
+
+    Attributes:
+        printed: What all federates printed.
+        trace: The merged trace.
+        replayed: The trace of one process that replayed the recording of the run.
+    """
+
+    printed: str
+    trace: Trace
+    replayed: Trace
+
+
+def by_simulated_wire(case: Conformance, *, seed: int, workers: int) -> InParts:
+    """Run a federated program in parts, with latencies that depend on a seed."""
+    with _captured() as (out, _):
+        ready = _load(case)
+        assert ready.federates is not None
+        fast = ready.fast and not case.physical
+        simulation = Simulation(
+            ready.program,
+            ready.federates.cut,
+            seed=seed,
+            workers=workers,
+            # Only time can end some waits of a run that reads the wall clock.
+            serial=fast,
+            fast=fast,
+            timeout=ready.timeout,
+            keepalive=ready.keepalive,
+            trace="values",
+            start_time=START if fast else time.time_ns(),
+            freeze=False,
+            record=True,
+        )
+        trace = simulation.run()
+        printed = out.getvalue()
+        replayed = run(
+            ready.program,
+            workers=workers,
+            fast=True,
+            timeout=ready.timeout,
+            keepalive=ready.keepalive,
+            trace="values",
+            start_time=START,
+            freeze=False,
+            replay=simulation.recorded(),
+        )
+    return InParts(printed, trace, replayed.trace)

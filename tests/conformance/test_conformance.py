@@ -15,6 +15,7 @@ from tests.conformance.harness import (
     Outcome,
     by_oracle,
     by_runtime,
+    by_simulated_wire,
     programs,
     run_in_process,
     run_in_this_process,
@@ -27,6 +28,11 @@ PROGRAMS = programs()
 ONLY_SEPARATE_PROCESS = (
     "errors_at_run_time/user_threads",  # its threads outlive the run
 )
+FEDERATED = [
+    case
+    for case in PROGRAMS
+    if case.name.startswith("federated/") and case.ends_normally
+]
 IN_PROCESS = [case for case in PROGRAMS if case.name not in ONLY_SEPARATE_PROCESS]
 WORKERS = (1, 2, 4)
 SEPARATE_PROCESS = (
@@ -85,6 +91,18 @@ def test_output_and_trace_for_any_number_of_workers(
         assert printed == case.expected
         for trace in traces:
             assert_same_trace(trace, expected)
+
+
+@pytest.mark.parametrize("case", FEDERATED, ids=lambda case: case.name)
+def test_federates_print_and_trace_what_one_process_does(case: Conformance) -> None:
+    alone = None if case.physical else by_runtime(case, workers=1, shuffle=0)[1]
+
+    for seed, workers in ((0, 1), (1, 1), (2, 2)):
+        parts = by_simulated_wire(case, seed=seed, workers=workers)
+
+        # Which of two federates prints first at a tag is not determined.
+        assert sorted(parts.printed.splitlines()) == sorted(case.expected.splitlines())
+        assert_same_trace(parts.trace, alone or parts.replayed)
 
 
 @pytest.mark.parametrize("name", SEPARATE_PROCESS)

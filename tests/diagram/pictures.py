@@ -196,3 +196,42 @@ def crowd(groups: int, members: int) -> type[Reactor]:
                 before = group
 
     return Crowd
+
+
+class Tick(Reactor):
+    """A source that is replicated, and told about the result one microstep later."""
+
+    go = Output[int]()
+    done = Input[int]()
+    timer = Timer(0, sec(1))
+
+    @reaction(timer, effects=[go])
+    def begin(self) -> None: ...
+
+    @reaction(done)
+    def see(self) -> None: ...
+
+
+class Nest(Reactor):
+    """A reactor whose content may run elsewhere."""
+
+    x = Input[int]()
+    y = Output[int]()
+    relay = Relay()
+
+    def build(self) -> None:
+        self.connect(self.x, self.relay.x)
+        self.connect(self.relay.y, self.y)
+
+
+class Federated(Reactor):
+    """A bank over several federates, a replica, and a reactor inside another one."""
+
+    tick = Tick()
+    nest = bank(Nest, width=6)
+    gather = Gather()
+
+    def build(self) -> None:
+        self.connect([self.tick.go], self.nest.x, broadcast=True)
+        self.connect(self.nest.y, self.gather.xs)
+        self.connect(self.gather.again, self.tick.done, after=0)

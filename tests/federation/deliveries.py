@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from reactorl._federation.federate import Federate
     from reactorl._federation.messages import Message, Report
+    from reactorl._runtime.recording import Recording
 
 
 class DeadlockError(AssertionError):
@@ -44,6 +45,7 @@ class Life:
     error: BaseException | None = None
     thread: threading.Thread | None = None
     report: Report | None = None
+    record: Recording | None = None
 
 
 @dataclass(order=True)

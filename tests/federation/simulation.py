@@ -23,6 +23,7 @@ from reactorl._federation.federate import Federate
 from reactorl._federation.merge import merged_trace
 from reactorl._federation.messages import NEVER_ENDS, Kind, Message, Report
 from reactorl._runtime.options import make_options
+from reactorl._runtime.recording import Recording
 from reactorl.tag import Tag
 from tests.federation.deliveries import Counts, DeadlockError, Delivery, Life
 
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
     from reactorl import Program
     from reactorl._program.cut import Cut
-    from reactorl._runtime.recording import Recording
     from reactorl.trace import Trace
 
 COORDINATOR = -1
@@ -80,6 +80,7 @@ class Simulation:
         kills: int = 0,
         window: int | None = None,
         recording: Recording | None = None,
+        record: bool = False,
         latencies: Sequence[int] = LATENCIES,
         **options: Any,
     ) -> None:
@@ -91,6 +92,7 @@ class Simulation:
         self._serial = serial
         self._kills = kills
         self._recording = recording
+        self._record = record
         self._latencies = latencies
         defaults: dict[str, Any] = {
             "timeout": None,
@@ -217,7 +219,26 @@ class Simulation:
             finished=whole,
         )
 
+    def recorded(self) -> Recording:
+        """Return the physical inputs of all federates, if the run recorded them."""
+        merged = Recording(program=self.program.digest)
+        for life in self.lives:
+            part = life.record
+            if part is None:
+                continue
+            merged.seed = part.seed
+            merged.events += part.events
+            merged.missed += part.missed
+            merged.clock |= part.clock
+            merged.alarms |= part.alarms
+            if part.end is not None:
+                merged.end = max(part.end, merged.end or part.end)
+        merged.events.sort(key=lambda event: (event[0], event[1]))  # stable
+        merged.missed.sort()
+        return merged
+
     def _new_life(self, index: int, number: int) -> Life:
+        record = Recording() if self._record else None
         federate = Federate(
             self.program,
             self.cut,
@@ -225,9 +246,10 @@ class Simulation:
             self._options,
             SimulatedWire(self, index, number),
             replay=self._recording,
+            record=record,
             keeps=self._kills > 0,
         )
-        return Life(federate, number)
+        return Life(federate, number, record=record)
 
     def _begin(self, life: Life) -> None:
         def work() -> None:

@@ -310,7 +310,9 @@ def test_who_has_physical_inputs_promises_what_its_clock_has_passed(fast: bool) 
         def build(self) -> None:
             self.connect(self.sensor.out, self.counter.x)
 
-    simulation = in_parts(Main, {"main.sensor": "a"}, 1, fast=fast, serial=False)
+    simulation = in_parts(
+        Main, {"main.sensor": "a"}, 1, fast=fast, serial=False, record=True
+    )
 
     trace = simulation.run()
 
@@ -318,6 +320,8 @@ def test_who_has_physical_inputs_promises_what_its_clock_has_passed(fast: bool) 
     assert sent == [4, 3, 2, 1, 0]
     times = [tag.tag for tag in trace.tags]
     assert times == sorted(set(times))
+    again = run(Main, fast=True, trace=True, workers=1, replay=simulation.recorded())
+    assert_same_trace(again.trace, trace)
 
 
 # -- the coordinator alone ----

@@ -151,7 +151,12 @@ def evaluate_width(width: object, owner: Any, what: str, where: Position) -> int
 
 @dataclass(frozen=True, slots=True)
 class Connect:
-    """One connect() statement of one reactor instance."""
+    """One connect() statement of one reactor instance.
+
+    Attributes:
+        apart: Whether each target reactor receives, and stamps, values by itself.
+        serializer: The module that serializes values between federates.
+    """
 
     sources: tuple[PortRef, ...]
     targets: tuple[PortRef, ...]
@@ -160,6 +165,8 @@ class Connect:
     broadcast: bool
     mode: Mode | None
     where: Position
+    apart: bool = False
+    serializer: str | None = None
 
 
 def port_refs(side: object, where: Position) -> tuple[PortRef, ...]:

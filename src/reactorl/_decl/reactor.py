@@ -94,6 +94,8 @@ class BuildCalls(Protocol):
         *,
         physical: bool,
         broadcast: bool,
+        apart: bool = False,
+        serializer: str | None = None,
     ) -> None:
         """Add a connection."""
 

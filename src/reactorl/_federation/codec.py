@@ -17,6 +17,7 @@ import functools
 import io
 import pickle
 import sys
+import threading
 from ctypes import addressof, c_char
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -36,6 +37,15 @@ _SCALARS: Final = frozenset({type(None), bool, int, float, str, bytes})
 _RAW_KINDS: Final = "VmM"
 _KINDS: Final = "biufcSUVmM"  # of dtypes whose arrays are memory without references
 _FILLED_BYTES: Final = 1 << 14  # for fewer bytes, zeros cost less than NumPy's array
+
+
+class _Thread(threading.local):
+    """Whether the thread makes arrays that can be changed; objects have no buffers."""
+
+    writable = False
+
+
+_thread: Final = _Thread()
 
 
 class Payload(NamedTuple):
@@ -78,16 +88,28 @@ def encode(value: object) -> Payload:
 
 
 def decode(
-    data: bytes | bytearray | memoryview, buffers: Sequence[memoryview] = ()
+    data: bytes | bytearray | memoryview,
+    buffers: Sequence[memoryview] = (),
+    *,
+    writable: bool = False,
 ) -> Any:  # noqa: ANN401
-    """Return the value. Arrays share the memory of ``buffers``, and are read-only.
+    """Return the value. Arrays share the memory of ``buffers``.
+
+    Args:
+        data: The pickle.
+        buffers: The memory beside it.
+        writable: Whether arrays can be changed; else they are read-only.
 
     Raises:
         CodecError: The value cannot be made here, because a module is missing, say.
     """
     try:
         # Of a bare memoryview NumPy would take the memory behind it, which is writable.
-        received = [pickle.PickleBuffer(each.toreadonly()) for each in buffers]
+        received = [
+            pickle.PickleBuffer(each if writable else each.toreadonly())
+            for each in buffers
+        ]
+        _thread.writable = writable
         return pickle.loads(data, buffers=received)
     except Exception as error:
         msg = f"deserializing a received value failed: {_text(error)}"
@@ -203,13 +225,13 @@ def _empty(shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:  # noqa:
     import numpy as np
 
     array = np.zeros(shape, dtype)
-    array.flags.writeable = False
+    array.flags.writeable = _thread.writable
     return array
 
 
 def _set_state(array: np.ndarray[Any, Any], state: Any) -> None:  # noqa: ANN401
     array.__setstate__(state)
-    array.flags.writeable = False
+    array.flags.writeable = _thread.writable
 
 
 def _text(error: BaseException) -> str:

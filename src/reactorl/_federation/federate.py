@@ -64,6 +64,7 @@ class Federate:
             for ``workers``.
         wire: The ways to the others.
         replay: Where physical inputs come from.
+        record: Where physical inputs go to.
         keeps: Whether values that were sent are kept, to send them again to a federate
             that begins again.
     """
@@ -77,6 +78,7 @@ class Federate:
         wire: Wire,
         *,
         replay: Recording | None = None,
+        record: Recording | None = None,
         keeps: bool = False,
     ) -> None:
         if options.start_time is None:
@@ -93,7 +95,11 @@ class Federate:
         self._lock = threading.RLock()
         self.trace: FederateTrace | None = None
         self.live = Live(
-            program, options, replay=replay, federated=Federated(Part(cut, index), self)
+            program,
+            options,
+            record=record,
+            replay=replay,
+            federated=Federated(Part(cut, index), self),
         )
 
     def run(self) -> bool:

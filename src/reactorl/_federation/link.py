@@ -57,6 +57,7 @@ class Link:
             keeps values and forgets other frames.
         limits: What a frame may ask this process to allocate.
         keep: Whether values are kept for a new life of the peer.
+        decoder: Makes the value of a message that arrives; default: unpickles it.
     """
 
     def __init__(
@@ -67,12 +68,14 @@ class Link:
         *,
         limits: Limits | None = None,
         keep: bool = True,
+        decoder: Callable[[Message], object] | None = None,
     ) -> None:
         self.peer = peer
         self._deliver = deliver
         self._ended = ended
         self._limits = limits or Limits()
         self._keep = keep
+        self._decoder = decoder or _unpickled
         self._lock = threading.RLock()
         self._state = threading.Condition(self._lock)
         self._attaching = threading.Lock()
@@ -283,7 +286,7 @@ class Link:
         payload = message.value
         assert isinstance(payload, Payload)  # the reader makes them so
         try:
-            value = decode(*payload)
+            value = self._decoder(message)
         except CodecError as error:
             what = f"{error.what}, in value {number} from {self.peer}"
             raise CodecError(what, error.remedy, peer=self.peer) from error
@@ -298,3 +301,9 @@ class Link:
                 self._pending.clear()
             self._state.notify_all()
         self._ended(error)
+
+
+def _unpickled(message: Message) -> object:
+    payload = message.value
+    assert isinstance(payload, Payload)
+    return decode(*payload)

@@ -16,6 +16,7 @@ from reactorl._federation.frames import Finished, Hello
 from reactorl._federation.handshake import COORDINATOR, Admission, Identity, Purpose
 from reactorl._federation.link_errors import FrameError
 from reactorl._federation.network import Network
+from reactorl._federation.values import ValueCodec
 
 if TYPE_CHECKING:
     from reactorl._federation.certificate import Certificate
@@ -95,7 +96,11 @@ class Member:
             membership.certificate,
             membership.timeout,
         )
-        self._network = Network(cut, membership.index)
+        # Only values of LF programs can be changed after they were sent.
+        values = ValueCodec.of(
+            program, cut, membership.index, writable=not options.freeze
+        )
+        self._network = Network(cut, membership.index, values)
         self._lock = threading.Lock()
         self._early: list[Connection] | None = []
         self._closed = False

@@ -7,11 +7,11 @@ import threading
 from functools import partial
 from typing import TYPE_CHECKING
 
-from reactorl._federation.codec import Payload, encode
 from reactorl._federation.frames import Bye, Start, StopRequest
 from reactorl._federation.link import Link
 from reactorl._federation.link_errors import FrameError, LinkError, PeerLostError
 from reactorl._federation.messages import BEFORE_ALL, Kind, Message, Report
+from reactorl._federation.values import ValueCodec
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,10 +38,12 @@ class Network:
     Args:
         cut: How the program is cut.
         index: Which federate this is.
+        values: How values become bytes; default: as in ``codec.py``.
     """
 
-    def __init__(self, cut: Cut, index: int) -> None:
+    def __init__(self, cut: Cut, index: int, values: ValueCodec | None = None) -> None:
         self._index = index
+        self._values = values or ValueCodec()
         peers = {
             peer
             for link in cut.links
@@ -54,6 +56,7 @@ class Network:
                 partial(self._arrived, peer),
                 self._ended,
                 keep=False,
+                decoder=partial(self._values.decode, peer),
             )
             for peer in sorted(peers)
         }
@@ -71,7 +74,6 @@ class Network:
         self._closing = False
         self._last: Report | None = None
         self._touched: dict[Link, None] = {}
-        self._encoded: tuple[object, Payload] | None = None
 
     @property
     def error(self) -> LinkError | None:
@@ -88,7 +90,8 @@ class Network:
         """
         link = self.links[peer]
         if message.number:
-            link.put_value(message._replace(value=self._encode(message.value)))
+            payload = self._values.encode(peer, message)
+            link.put_value(message._replace(value=payload))
         else:
             link.put(message)
         self._touched[link] = None
@@ -101,7 +104,7 @@ class Network:
     def flush(self) -> None:
         """See ``Wire``."""
         touched, self._touched = self._touched, {}
-        self._encoded = None
+        self._values.forget()
         for link in touched:
             link.flush()
 
@@ -117,13 +120,6 @@ class Network:
         """See ``Wire``."""
         self.coordinator.put(StopRequest())
         self.coordinator.flush()
-
-    def _encode(self, value: object) -> Payload:
-        # What one batch of messages sends to several federates is encoded once.
-        known = self._encoded
-        if known is None or known[0] is not value:
-            self._encoded = known = (value, encode(value))
-        return known[1]
 
     # -- connections ----------------------------------------------------------------
 

@@ -141,6 +141,8 @@ class Build:
         *,
         physical: bool,
         broadcast: bool,
+        apart: bool = False,
+        serializer: str | None = None,
     ) -> None:
         """Add a connection; it is made once all ports have their widths."""
         where = here()
@@ -153,6 +155,8 @@ class Build:
                 broadcast,
                 self.mode,
                 where,
+                apart,
+                serializer,
             )
         )
 

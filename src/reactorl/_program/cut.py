@@ -10,7 +10,7 @@ channels.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from reactorl._program.cutting import Cutting
@@ -19,7 +19,7 @@ from reactorl._program.errors import ErrorCollector
 from reactorl._program.placement import place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from reactorl._program.placement import Federation
     from reactorl._program.program import Program
@@ -56,6 +56,8 @@ class Link:
         physical: Physical connections, which the receiver stamps.
         stops: Whether the sender may end the program: its stop arrives one microstep
             later.
+        serializers: ("slot", channel) or ("stage", stage) -> the module that serializes
+            its values; pickle serializes others.
     """
 
     source: int
@@ -65,6 +67,7 @@ class Link:
     delays: tuple[int, ...]
     physical: tuple[int, ...]
     stops: bool
+    serializers: Mapping[tuple[str, int], str] = field(default_factory=dict)
 
     @property
     def direct(self) -> bool:
@@ -132,6 +135,8 @@ class Cut:
         for link in self.links:
             yield f"link {link.source} {link.target} {link.delays} {link.stops}"
             yield f"  stages {link.stages} physical {link.physical}"
+            if link.serializers:
+                yield f"  serializers {sorted(link.serializers.items())}"
             for slot in link.slots:
                 yield f"  slot {slot.channel} {slot.writers} {slot.readers}"
 
@@ -233,4 +238,5 @@ def _links(program: Program, cutting: Cutting) -> Iterator[Link]:
                     delays=tuple(s.delay for s in late),
                     physical=physical,
                     stops=stops[source],
+                    serializers=cutting.serializers(source, target),
                 )

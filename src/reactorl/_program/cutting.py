@@ -192,6 +192,32 @@ class Cutting:
             ]
             yield unit, tuple(writers), tuple(readers)
 
+    def serializers(self, source: int, target: int) -> dict[tuple[str, int], str]:
+        """Return the serializers of what crosses between two federates."""
+        found: dict[tuple[str, int], str] = {}
+        for what, one, reader in self._serialized():
+            if one.serializer is None or reader != target:
+                continue
+            kind, number = what
+            if kind == "slot":
+                home, at = self._origin(number, set())
+                crosses = home == source and target not in at
+            else:
+                crosses = self.stages[number].crosses(source, target)
+            if crosses:
+                found[what] = one.serializer
+        return found
+
+    def _serialized(self) -> Iterator[tuple[tuple[str, int], ConnectionNode, int]]:
+        """Yield what each connection carries, and the federate of its target."""
+        program = self._program
+        for one in program.connections:
+            target = self._reactor_of(one.target)
+            what = ("slot", self.unit(one.source))
+            if one.stage is not None:
+                what = ("stage", one.stage)
+            yield what, one, self.placed.where[target]
+
     def is_flat(self) -> bool:
         """Whether everything before the final tag is at microstep 0."""
         program = self._program
@@ -231,6 +257,7 @@ class Cutting:
         self._check_stages(errors)
         self._check_inputs(errors)
         self._check_replicas(errors)
+        self._check_serializers(errors)
 
     def _at(self, reactor: int) -> str:
         return repr(self.placed.names[self.placed.where[reactor]])
@@ -280,6 +307,29 @@ class Cutting:
                     "Each federate has a clock of its own: write a connection for each."
                 )
                 errors.add(ProgramError(msg, one.where, remedy))
+
+    def _check_serializers(self, errors: ErrorCollector) -> None:
+        """Check that a value, which is sent once per federate, has one serializer."""
+        if all(one.serializer is None for one in self._program.connections):
+            return
+        first: dict[tuple[tuple[str, int], int], ConnectionNode] = {}
+        for what, one, target in self._serialized():
+            reactor = self._reactor_of(one.source)
+            if target in self.copies[reactor]:
+                continue
+            known = first.setdefault((what, target), one)
+            if known.serializer != one.serializer:
+                name = self._program.channel_name(one.source)
+                msg = (
+                    f"{name} is connected to {self.placed.names[target]!r} with the "
+                    f"serializers {known.serializer or 'native'!r} ({known.where}) and "
+                    f"{one.serializer or 'native'!r}"
+                )
+                remedy = "Use one serializer for all connections to a federate."
+                errors.add(ProgramError(msg, one.where, remedy))
+
+    def _reactor_of(self, channel: int) -> int:
+        return self._program.ports[self._program.channel_port[channel]].reactor
 
     def _check_inputs(self, errors: ErrorCollector) -> None:
         program = self._program

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 HEAD: Final = "head"
 """Default name of the federate that has the main reactor."""
 
-_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _PART: Final = re.compile(r"([^\[\].]+)(?:\[(?:(\d+)|(\d*):(\d*))\])?")
 
 
@@ -75,7 +75,7 @@ class Federation:
         for name in federates:
             if not isinstance(name, str) or not _NAME.fullmatch(name):
                 msg = f"the name of a federate must be a word, got {name!r}"
-                remedy = "Use letters, digits, and '_', '-' or '.' between them."
+                remedy = "Use letters, digits and '_', with '-' or '.' between them."
                 raise DeclarationError(msg, self.where, remedy)
         if isinstance(replicas, str):
             msg = f"replicas must be a list, got {replicas!r}"

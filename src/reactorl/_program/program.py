@@ -162,7 +162,8 @@ class ConnectionNode:
 
     ``delay`` is None for the same tag. ``stage`` numbers the delay stages (None without
     delay and not physical): targets of one left-hand channel of one statement share a
-    stage, because broadcasting happens after the delay.
+    stage, because broadcasting happens after the delay. ``serializer`` is not part of
+    the digest: only federates that the connection joins use it.
     """
 
     id: int
@@ -173,6 +174,7 @@ class ConnectionNode:
     stage: int | None
     scope: int
     where: Position
+    serializer: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

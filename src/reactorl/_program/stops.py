@@ -32,6 +32,11 @@ def may_stop(reaction: ReactionNode, cls: type) -> bool:
 
 def _reaches(body: object, cls: type) -> bool:
     todo = [body]
+    if (start := _plain(body)) is not None and _body_self(cls) is not None:
+        # Objects of these classes are reached by attributes, which have any names.
+        of = start.__globals__
+        for each in _classes(of, of.get("__name__", "")):
+            todo += vars(each).values()
     seen: set[int] = set()
     while todo:
         function = _plain(todo.pop())
@@ -64,10 +69,24 @@ def _member(cls: type, name: str) -> Any:  # noqa: ANN401
     """Return a member of a reactor class that its author wrote."""
     for base in cls.__mro__:
         if base.__module__.startswith("reactorl._decl"):
-            return None
+            break
         if name in vars(base):
             return vars(base)[name]
-    return None
+    return getattr(_body_self(cls), name, None)
+
+
+def _body_self(cls: type) -> type | None:
+    """Return the class of ``self`` in bodies, if that is not the reactor class."""
+    find: Any = getattr(cls, "__body_self__", None)
+    found: type | None = None if find is None else find()
+    return found
+
+
+def _classes(names: dict[str, Any], module: str) -> Iterator[type]:
+    """Yield the classes that a module defines, among the names that it has."""
+    for thing in names.values():
+        if isinstance(thing, type) and thing.__module__ == module:
+            yield thing
 
 
 def _names(code: CodeType) -> Iterator[str]:

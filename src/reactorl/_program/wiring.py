@@ -229,7 +229,7 @@ class Wiring:
         )
         staged = delay is not None or wire.physical
         crossing = wire.mode is not None and not staged and self._crosses(wire)
-        stages: dict[int, int] = {}
+        stages: dict[tuple[int, int], int] = {}
         for source, target in pairs:
             if target in shared:
                 rules.check_simple(wire, self._name(target))
@@ -238,7 +238,9 @@ class Wiring:
                 continue
             stage = None
             if staged:
-                stage = stages.setdefault(source, builder.stages)
+                port = builder.ports[builder.channel_port[target]]
+                key = source, port.reactor if wire.apart else -1
+                stage = stages.setdefault(key, builder.stages)
                 builder.stages += stage == builder.stages
             builder.connections.append(
                 ConnectionNode(
@@ -250,6 +252,7 @@ class Wiring:
                     stage,
                     scope,
                     wire.where,
+                    wire.serializer,
                 )
             )
 

@@ -93,8 +93,10 @@ def unexpected_stop(program: Program, reaction: int) -> ReactorlError:
         f"reaction {program.reaction_name(reaction)} ends the program, which is not "
         "visible in its code"
     )
-    return ReactorlError(
-        msg,
-        program.reactions[reaction].where,
-        "Other federates must know in advance: write @reaction(..., stops=True).",
-    )
+    node = program.reactions[reaction]
+    remedy = "Other federates must know in advance: "
+    if hasattr(program.reactors[node.reactor].cls, "__body_self__"):  # LF code
+        remedy += "call request_stop() by this name."
+    else:
+        remedy += "write @reaction(..., stops=True)."
+    return ReactorlError(msg, node.where, remedy)

@@ -7,6 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Final
 
 from reactorl.diagram.backward import backward
+from reactorl.diagram.federates import colour
 from reactorl.diagram.fold import is_port
 from reactorl.diagram.labels import one_line
 
@@ -57,6 +58,8 @@ class _Text:
         self._add_box(0, "  ")
         for edge in self._view.edges:
             self._add_edge(edge)
+        if self._scene.federates:
+            self._lines.append(f"  legend [{self._legend()}];")
         self._lines.append("}")
         return "\n".join(self._lines) + "\n"
 
@@ -70,25 +73,67 @@ class _Text:
         ports = [i for i in items if is_port(i)]
         kids = self._view.inside[box]
         many = self._view.stands_for(box) > 1
+        line, fill = self._colours(box, "#f3f5f8")
         self._lines += [
             f"{indent}subgraph cluster_b{box} {{",
             # Feedback edges need more room than Graphviz reserves.
             f"{indent}  label=<{self._title(box)}>; labeljust=l;"
             f" margin={28 if box == 0 and self._back else 12};"
-            f' style="rounded,filled"; color="#b6bdc9"; fillcolor="#f3f5f8";'
+            f' style="rounded,filled"; color="{line}"; fillcolor="{fill}";'
             f" penwidth={2.4 if many else 1};"
             f" tooltip={quoted(self._about(box))};",
         ]
         for item in [*ports, *(i for i in items if not is_port(i))]:
             if item.kind != "mode" and item.mode is None:
                 self._add_item(item, indent + "  ")
-        for kid in kids:
-            if self._view.mode(kid) is None:
-                self._add_box(kid, indent + "  ")
+        for federate, inside in self._view.regions(box).items():
+            self._add_region(box, federate, inside, indent + "  ")
         for mode in items:
             if mode.kind == "mode":
                 self._add_mode(mode, items, kids, indent + "  ")
         self._lines.append(f"{indent}}}")
+
+    def _add_region(
+        self, box: int, federate: int | None, inside: list[int], indent: str
+    ) -> None:
+        """Add reactors in one; a frame around those that run in another federate."""
+        if federate is None:
+            for kid in inside:
+                self._add_box(kid, indent)
+            return
+        shown = colour(federate)
+        name = quoted(f"federate {self._scene.federates[federate]}")
+        self._lines += [
+            f"{indent}subgraph cluster_f{box}_{federate} {{",
+            f"{indent}  label={name}; labeljust=r; margin=10; penwidth=1.6;"
+            f' style="rounded,filled,dashed"; color="{shown.line}";'
+            f' fontcolor="{shown.line}"; fillcolor="{shown.fill}"; tooltip={name};',
+        ]
+        for kid in inside:
+            self._add_box(kid, indent + "  ")
+        self._lines.append(f"{indent}}}")
+
+    def _colours(self, box: int, fill: str) -> tuple[str, str]:
+        """Return the colours of a reactor's line and background."""
+        federate = self._scene.boxes[box].federate
+        if federate is None:
+            return "#b6bdc9", fill
+        shown = colour(federate)
+        return shown.line, shown.fill if self._view.shows_inside(box) else fill
+
+    def _legend(self) -> str:
+        rows = [
+            f'<tr><td bgcolor="{colour(k).fill}" border="1" color="{colour(k).line}">'
+            f'     </td><td align="left">{_html(name)}</td></tr>'
+            for k, name in enumerate(self._scene.federates)
+        ]
+        last = '<tr><td colspan="2" align="left">thick: between federates</td></tr>'
+        table = (
+            '<table border="0" cellborder="0" cellspacing="3" cellpadding="2">'
+            '<tr><td colspan="2" align="left"><b>Federates</b></td></tr>'
+            f"{''.join(rows)}{last}</table>"
+        )
+        return f'shape=box, style=rounded, color="#b6bdc9", label=<{table}>'
 
     def _add_mode(
         self, mode: Item, items: list[Item], kids: list[int], indent: str
@@ -116,11 +161,11 @@ class _Text:
         name, cls = self._view.name(box), self._scene.boxes[box].cls
         count = self._view.stands_for(box)
         many = f' <font color="#2563eb">×{count}</font>' if count > 1 else ""  # noqa: RUF001
-        same = name.lower() == cls.lower()
-        of = (
-            "" if same else f' <font color="{_SOFT}" point-size="9">{_html(cls)}</font>'
-        )
-        return f"<b>{_html(name)}</b>{many}{of}"
+        small = [] if name.lower() == cls.lower() else [cls]
+        copies = self._scene.boxes[box].copies
+        small += [f"copy in {copies}"] if copies else []
+        of = f' <font color="{_SOFT}" point-size="9">{_html(", ".join(small))}</font>'
+        return f"<b>{_html(name)}</b>{many}{of if small else ''}"
 
     def _about(self, box: int) -> str:
         node = self._scene.boxes[box]
@@ -143,13 +188,14 @@ class _Text:
             ]
             rows.append(f"<tr>{''.join(cells)}</tr>")
         many = self._view.stands_for(box) > 1
+        line, fill = self._colours(box, "#ffffff")
         table = (
             '<table border="0" cellborder="0" cellspacing="1" cellpadding="2">'
             f"{''.join(rows)}</table>"
         )
         return (
-            f'shape=box, style="rounded,filled", fillcolor="#ffffff", margin="0.03", '
-            f'color="#b6bdc9", peripheries={2 if many else 1}, '
+            f'shape=box, style="rounded,filled", fillcolor="{fill}", margin="0.03", '
+            f'color="{line}", peripheries={2 if many else 1}, '
             f"tooltip={quoted(self._about(box))}, label=<{table}>"
         )
 
@@ -220,6 +266,8 @@ class _Text:
             look += [f"style={style}", *colours]
         elif edge.kind in ("source", "order"):
             look.append("style=dotted")
+        if edge.crosses:
+            look.append("penwidth=2.6")
         if edge.loop:
             look += [f'color="{_RED}"', f'fontcolor="{_RED}"', "penwidth=2"]
         if self._scene.items[edge.target].kind in ("input", "output"):

@@ -51,7 +51,8 @@ class Fold:
         bank = self.bank(box)
         if bank is None or self.unfolded:
             return 1
-        return self.scene.boxes[bank].width or 1
+        members = self.scene.inside[bank]
+        return sum(_stand_in(self.scene, each) == box for each in members)
 
     def name(self, box: int) -> str:
         """Return the name to show; that of the bank if it stands for it."""
@@ -64,6 +65,20 @@ class Fold:
         """Return the mode, an item, that contains a reactor."""
         bank = self.bank(box)
         return self.scene.boxes[box if bank is None else bank].mode
+
+    def regions(self, box: int) -> dict[int | None, list[int]]:
+        """Return the reactors in one, outside of its modes, by where they run.
+
+        Those that run where the reactor itself does are under None.
+        """
+        boxes = self.scene.boxes
+        found: dict[int | None, list[int]] = {None: []}
+        for kid in self.inside[box]:
+            if self.mode(kid) is None:
+                at = boxes[kid].federate
+                own = at == boxes[box].federate
+                found.setdefault(None if own else at, []).append(kid)
+        return found
 
     def shows_inside(self, box: int) -> bool:
         """Return whether a reactor is open and has visible content."""
@@ -116,7 +131,7 @@ def fold(scene: Scene, *, depth: int | None = None, expand_banks: bool = False) 
         if above < 0:
             like.append(-1)
         elif in_bank and not expand_banks:
-            like.append(scene.inside[above][0])
+            like.append(_stand_in(scene, box.id))
         elif above == box.parent:
             like.append(box.id)
         else:
@@ -162,9 +177,21 @@ def _edges(
             continue  # from an input straight to an output: that is inside
         key = edge.kind, source, target, edge.shown
         other = merged.get(key)
-        loop = edge.loop or (other is not None and other.loop)
-        merged[key] = replace(other or edge, source=source, target=target, loop=loop)
+        shown = other or edge
+        merged[key] = replace(
+            shown,
+            source=source,
+            target=target,
+            loop=edge.loop or shown.loop,
+            crosses=edge.crosses or shown.crosses,
+        )
     return tuple(merged.values())
+
+
+def _stand_in(scene: Scene, member: int) -> int:
+    """Return the member that is drawn for a member of a folded bank."""
+    box = scene.boxes[member]
+    return scene.inside[box.parent][0] if box.like is None else box.like
 
 
 def is_port(item: Item) -> bool:

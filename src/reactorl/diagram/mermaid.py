@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from reactorl.diagram.federates import colour
 from reactorl.diagram.labels import one_line
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class _Chart:
         self._view = view
         self._scene = view.scene
         self._lines = ["flowchart LR"]
+        self._coloured: dict[str, int] = {}  # node -> federate
         used = {end for edge in view.edges for end in (edge.source, edge.target)}
         self._inside = {box: self._contents(box, used) for box in view.opened}
 
@@ -59,6 +61,7 @@ class _Chart:
         ]
         if red:
             self._lines.append(f"  linkStyle {','.join(red)} {_RED}")
+        self._add_federates()
         for item in self._scene.items:
             if item.loop and item.kind == "reaction" and self._node(item) == _id(item):
                 self._lines.append(f"  style {_id(item)} {_RED}")
@@ -68,6 +71,9 @@ class _Chart:
         view = self._view
         items = self._inside.get(box, [])
         kids = view.inside[box]
+        federate = self._scene.boxes[box].federate
+        if federate is not None:
+            self._coloured[f"b{box}"] = federate
         if not view.shows_inside(box):
             title = self._title(box, "<br><i>", "</i>")
             self._lines.append(f'{indent}b{box}["{title}"]')
@@ -79,12 +85,46 @@ class _Chart:
         for item in items:
             if item.kind != "mode" and item.mode is None:
                 self._lines.append(f"{deeper}{self._declared(item)}")
-        for kid in kids:
-            if view.mode(kid) is None:
-                self._add_box(kid, deeper)
+        for federate, inside in view.regions(box).items():
+            self._add_region(box, federate, inside, deeper)
         for mode in modes:
             self._add_mode(mode, items, kids, deeper)
         self._lines.append(f"{indent}end")
+
+    def _add_region(
+        self, box: int, federate: int | None, inside: list[int], indent: str
+    ) -> None:
+        """Add reactors in one; a frame around those that run in another federate."""
+        if federate is None:
+            for kid in inside:
+                self._add_box(kid, indent)
+            return
+        name = quoted(f"federate {self._scene.federates[federate]}")
+        region = f"f{box}_{federate}"
+        self._begin(f"{region}[{name}]", indent)
+        self._coloured[region] = federate
+        for kid in inside:
+            self._add_box(kid, indent + "  ")
+        self._lines.append(f"{indent}end")
+
+    def _add_federates(self) -> None:
+        """Add the legend, the colours, and thick lines between federates."""
+        names = self._scene.federates
+        if not names:
+            return
+        self._begin('federates["Federates"]', "  ")
+        for federate, name in enumerate(names):
+            self._lines.append(f"    legend{federate}[{quoted(name)}]")
+            self._coloured[f"legend{federate}"] = federate
+        self._lines.append("  end")
+        for node, federate in self._coloured.items():
+            shown = colour(federate)
+            self._lines.append(f"  style {node} fill:{shown.fill},stroke:{shown.line}")
+        thick = [
+            str(index) for index, edge in enumerate(self._view.edges) if edge.crosses
+        ]
+        if thick:
+            self._lines.append(f"  linkStyle {','.join(thick)} stroke-width:4px")
 
     def _add_mode(
         self, mode: Item, items: list[Item], kids: list[int], indent: str
@@ -121,8 +161,10 @@ class _Chart:
         name, cls = self._view.name(box), self._scene.boxes[box].cls
         count = self._view.stands_for(box)
         shown = _escaped(name) + (f" ×{count}" if count > 1 else "")  # noqa: RUF001
-        same = name.lower() == cls.lower()
-        return shown if same else f"{shown}{before}{_escaped(cls)}{after}"
+        small = [] if name.lower() == cls.lower() else [cls]
+        copies = self._scene.boxes[box].copies
+        small += [f"copy in {copies}"] if copies else []
+        return f"{shown}{before}{_escaped(', '.join(small))}{after}" if small else shown
 
     def _declared(self, item: Item) -> str:
         begin, end = _SHAPES.get(item.kind, _ROUND)

@@ -9,10 +9,13 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from reactorl._program.cut import cut_program
 from reactorl._program.elaborate import analyze, first_error
+from reactorl._program.placement import Federation
 from reactorl._program.program import Program
 from reactorl.diagram.compose import scene
 from reactorl.diagram.dot import dot
+from reactorl.diagram.federates import with_federates
 from reactorl.diagram.fold import fold
 from reactorl.diagram.graphviz import DrawingError, is_installed, rendered
 from reactorl.diagram.html import html_page
@@ -138,10 +141,12 @@ def graph(
     depth: int | None = None,
     expand_banks: bool = False,
     title: str = "",
+    federation: Federation | int | None = None,
 ) -> Graph:
     """Return a diagram of a program.
 
-    A program with causality loops can be drawn as well: they are red.
+    A program with causality loops can be drawn as well: they are red. With a
+    federation each federate has a colour, and lines between federates are thick.
 
     Args:
         target: The main reactor, as for ``run``, or a program.
@@ -149,10 +154,13 @@ def graph(
             as are readable.
         expand_banks: Whether all members of banks are drawn.
         title: The heading; the class's name if not given.
+        federation: Which reactors run in which federate, or the number of federates;
+            None: the diagram shows no federates.
 
     Raises:
         DeclarationError: ``target`` lacks parameters, or ``build()`` is wrong.
-        ProgramError: There are errors other than loops.
+        ProgramError: There are errors other than loops; with a federation also if
+            there are loops, or if the program cannot be cut there.
         ValueError: ``depth`` is less than 1.
 
     Example:
@@ -162,11 +170,18 @@ def graph(
         msg = f"depth must be at least 1 (the main reactor), got {depth}"
         raise ValueError(msg)
     if isinstance(target, Program):
-        return Graph(scene(target), depth, expand_banks, title)
-    found = analyze(target)
-    if found.program is None:
-        raise first_error(found.errors)
-    drawn = scene(found.program, problems=found.errors)
+        program = target
+        drawn = scene(program)
+    else:
+        found = analyze(target)
+        if found.program is None or (federation is not None and found.errors):
+            raise first_error(found.errors)
+        program = found.program
+        drawn = scene(program, problems=found.errors)
+    if federation is not None:
+        if isinstance(federation, int):
+            federation = Federation(federation)
+        drawn = with_federates(drawn, program, cut_program(program, federation))
     return Graph(drawn, depth, expand_banks, title)
 
 

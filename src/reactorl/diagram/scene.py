@@ -59,6 +59,9 @@ class Box:
     doc: str  # first line of the class's docstring
     where: str  # where it is contained; empty for the main reactor
     cls_where: str
+    federate: int | None = None  # where it runs; of a bank None if members differ
+    copies: str = ""  # of a replica: the other federates that run it
+    like: int | None = None  # of a member: the one drawn for it when banks are folded
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,7 @@ class Edge:
     loop: bool
     facts: Facts
     where: str
+    crosses: bool = False  # its values go from one federate to another
 
 
 @dataclass(frozen=True)
@@ -103,12 +107,14 @@ class Scene:
         items: What is in the boxes, in the order of declaration within each.
         edges: Each between two items.
         problems: Why the program cannot run: loops, which are drawn in red.
+        federates: Names of the federates, if the diagram shows them.
     """
 
     boxes: tuple[Box, ...]
     items: tuple[Item, ...]
     edges: tuple[Edge, ...]
     problems: tuple[str, ...] = ()
+    federates: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
@@ -142,6 +148,8 @@ class Scene:
             for name in ("boxes", "items", "edges")
         }
         whole = {"format": FORMAT, **tables, "problems": list(self.problems)}
+        if self.federates:
+            whole["federates"] = list(self.federates)
         text = json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
         # Lone surrogates, which UTF-8 cannot encode, are escaped as JSON escapes
         # non-ASCII characters.
@@ -164,6 +172,7 @@ class Scene:
                 tuple(_row(Item, k, row) for k, row in enumerate(whole["items"])),
                 tuple(_row(Edge, k, row) for k, row in enumerate(whole["edges"])),
                 tuple(map(str, whole["problems"])),
+                tuple(map(str, whole.get("federates", ()))),
             )
         except (KeyError, TypeError, AttributeError) as error:
             msg = "the text is not a diagram of a program"

@@ -98,6 +98,18 @@ def test_main_reactor_of_an_lf_file(here: Path, capsys: Capture) -> None:
     assert "t (0, 1 s)" in text
 
 
+def test_federates_are_drawn(here: Path, capsys: Capture) -> None:
+    _written(here, PROGRAM, "pictured_f.py")
+
+    assert main(["graph", "pictured_f.py:Whole", "--federates", "2"]) == 0
+    assert '"federate head-1"' in capsys.readouterr().out
+    assert main(["graph", "pictured_f.py:Whole", "--federates", "4"]) == 2
+    assert "must be from 1 to 3" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["graph", "pictured_f.py:Whole", "--federates", "0"])
+    assert "got '0'" in capsys.readouterr().err
+
+
 def test_causality_loop_is_drawn_and_reported(here: Path, capsys: Capture) -> None:
     _written(here, LOOP, "pictured_b.py")
 

@@ -25,6 +25,8 @@ The suffix of FILE is the format:
   .mmd   Mermaid flowchart
   .dot   input for Graphviz
   .json  the content of the diagram as data
+With --federates each federate has a colour, and lines between federates are
+thick.
 Without -o the Mermaid text is printed, or on a terminal NAME.html is written.
 """
 EXAMPLES = """\
@@ -32,10 +34,12 @@ examples:
   reactorl graph hello.lf -o hello.html         an interactive diagram
   reactorl graph robot.py:Robot -o robot.svg    an image for a document
   reactorl graph my.module:Main --depth 2       Mermaid text, two levels deep
+  reactorl graph robot.py --federates 3 -o robot.html
+                                                cut into three federates
   reactorl graph runs/RUN -o flow.png           the dataflow of a training run
 
-exit status: 0; 2 if the program does not exist or the format is unknown; 1 if
-the file cannot be written.
+exit status: 0; 2 if the program does not exist or cannot be cut, or the format
+is unknown; 1 if the file cannot be written.
 """
 
 
@@ -57,10 +61,16 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     )
     parser.add_argument(
         "--depth",
-        type=_depth,
+        type=_positive,
         metavar="N",
         help="number of expanded levels of reactors (default: all; in .html as many as "
         "are readable; for a training run 1)",
+    )
+    parser.add_argument(
+        "--federates",
+        type=_positive,
+        metavar="N",
+        help="show where the program runs if it is cut into N federates",
     )
     parser.set_defaults(command=command)
 
@@ -99,6 +109,7 @@ def _draw(args: argparse.Namespace, output: Path | None) -> int:
                 depth=depth,
                 expand_banks=args.expand_banks,
                 title=target.name,
+                federation=args.federates,
             )
     except ReactorlError as error:
         return fail(error)
@@ -119,7 +130,7 @@ def _draw(args: argparse.Namespace, output: Path | None) -> int:
     return 0
 
 
-def _depth(text: str) -> int:
+def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         msg = f"must be an integer of at least 1, got '{text}'"
         raise argparse.ArgumentTypeError(msg)

@@ -44,6 +44,7 @@ class Drawing {
 
   node(node) {
     if (node.box !== undefined) this.box(node);
+    else if (node.federate !== undefined) this.region(node);
     else if (this.model.items[node.item].kind === "mode") this.mode(node);
     else this.item(node);
     for (const child of node.children ?? []) this.node(child);
@@ -65,7 +66,8 @@ class Drawing {
     const bank = model.bankOf(id);
     const folded = bank !== undefined && !model.unfolded[bank] && this.layout.hasFold(id);
     const open = model.opened[id];
-    const kind = `reactorl-box${open ? " reactorl-open" : ""}`;
+    const colour = model.colour(model.boxes[id].federate);
+    const kind = `reactorl-box${open ? " reactorl-open" : ""}${colour}`;
     const group = make("g", { class: kind, "data-box": id }, this.boxes);
     node.y -= node.header ?? 0;
     node.height += node.header ?? 0;
@@ -73,7 +75,7 @@ class Drawing {
     const rect = (dx, name) =>
       make("rect", { x: x + dx, y: y + dx, width, height, rx: 7, class: name }, group);
     // The frame of an open reactor is transparent: find the last box behind it.
-    if (folded) [8, 4, 0].forEach((dx) => rect(dx, "reactorl-stack"));
+    if (folded && model.standsFor(id) > 1) [8, 4, 0].forEach((dx) => rect(dx, "reactorl-stack"));
     this.heated.push({ box: id, element: rect(0, "reactorl-frame") });
     const title = this.layout.boxTitle(id);
     const text = make("text", { x: x + 10, y: y + 17, class: "reactorl-title" }, group);
@@ -132,6 +134,16 @@ class Drawing {
     );
     if (item.shown) make("tspan", { class: "reactorl-shown" }, label, item.shown);
     this.spot(`i${port.item}`, { x: x - 5, y: y - 5, width: 10, height: 10 }, group);
+  }
+
+  // Around the reactors in one that run in another federate.
+  region(node) {
+    const name = `reactorl-region${this.model.colour(node.federate)}`;
+    const group = make("g", { class: name }, this.boxes);
+    const { x, y, width, height } = node;
+    make("rect", { x, y, width, height, rx: 12 }, group);
+    const text = `federate ${this.model.federates[node.federate]}`;
+    make("text", { x: x + 12, y: y + 17, class: "reactorl-title" }, group, text);
   }
 
   mode(node) {
@@ -212,6 +224,7 @@ class Drawing {
     const names = [`reactorl-edge`, `reactorl-${kind}`];
     if (late) names.push("reactorl-late");
     if (physical) names.push("reactorl-physical");
+    if (seen.crosses) names.push("reactorl-crossing");
     if (seen.loop) names.push("reactorl-loop");
     const group = make("g", { class: names.join(" "), "data-edge": seen.id }, this.arrows);
     const points = [section.startPoint, ...(section.bendPoints ?? []), section.endPoint];

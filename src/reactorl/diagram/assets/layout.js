@@ -48,7 +48,7 @@ class Layout {
     this.wrap = wrap;
     this.model.refresh();
     this.holders = new Map(); // box -> node in which edges are listed
-    this.modes = new Map(); // item -> node
+    this.frames = new Map(); // "m3", "f0 1": node of a mode, or of a region of a federate
     this.through = [];
     this.seen = new Map(); // id of an edge in the graph -> what it is
     const root = this.boxNode(0);
@@ -69,9 +69,11 @@ class Layout {
     const bank = model.bankOf(id);
     const folded = bank !== undefined && !model.unfolded[bank];
     const name = folded ? model.boxes[bank].name : box.name;
-    const count = folded ? ` ×${model.boxes[bank].width}` : "";
+    const many = folded ? model.standsFor(id) : 1;
+    const count = folded && (many > 1 || model.boxes[bank].width === 1) ? ` ×${many}` : "";
     const same = name.toLowerCase() === box.cls.toLowerCase();
-    return { name, count, cls: same ? "" : box.cls };
+    const small = [same ? "" : box.cls, box.copies ? `copy in ${box.copies}` : ""];
+    return { name, count, cls: small.filter((text) => text).join(", ") };
   }
 
   boxNode(id) {
@@ -124,39 +126,69 @@ class Layout {
     return node;
   }
 
-  // Put the content of a reactor into its node, or into those of its modes.
+  // Put the content of a reactor into its node, or into those of its modes and of the
+  // regions of other federates.
   fill(id, node) {
     const { model } = this;
-    const within = new Map();
+    const add = (key, fields, name) => {
+      const frame = { ...this.frameNode(name), ...fields };
+      if (fields.item !== undefined) {
+        // Closed reactors inside would get it, too.
+        frame.layoutOptions["elk.spacing.portsSurrounding"] = "[top=14,left=0,bottom=14,right=0]";
+      }
+      node.children.push(frame);
+      this.frames.set(key, frame);
+    };
     for (const item of model.itemsOf[id]) {
       if (model.items[item].kind !== "mode") continue;
-      const name = model.items[item].name;
-      const mode = {
-        id: `i${item}`,
-        item,
-        ports: [],
-        children: [],
-        edges: [],
-        layoutOptions: {
-          ...OPTIONS,
-          "elk.algorithm": "layered",
-          "elk.portConstraints": "FIXED_SIDE",
-          "elk.spacing.portsSurrounding": "[top=14,left=0,bottom=14,right=0]",
-          "elk.padding": `[top=${HEADER + 6},left=14,bottom=14,right=14]`,
-          "elk.nodeSize.constraints": "[MINIMUM_SIZE]",
-          "elk.nodeSize.minimum": `(${this.width(name) + 60},${HEADER + 20})`,
-        },
-      };
-      within.set(item, mode);
-      node.children.push(mode);
-      this.modes.set(item, mode);
+      add(`m${item}`, { id: `i${item}`, item }, model.items[item].name);
     }
-    const place = (mode) => within.get(mode)?.children ?? node.children;
+    const place = (key) => (this.frames.get(key) ?? node).children;
     for (const item of model.itemsOf[id]) {
       if (model.isPort(item) || model.items[item].kind === "mode") continue;
-      place(model.items[item].mode).push(this.itemNode(item));
+      place(this.frameOfItem(item)).push(this.itemNode(item));
     }
-    for (const kid of model.reactorsIn(id)) place(model.modeOf(kid)).push(this.boxNode(kid));
+    for (const kid of model.reactorsIn(id)) {
+      const key = this.frameOfBox(kid);
+      const federate = model.regionOf(kid);
+      if (federate !== undefined && !this.frames.has(key)) {
+        const name = `federate ${model.federates[federate]}`;
+        add(key, { id: `f${id}-${federate}`, federate }, name);
+      }
+      place(key).push(this.boxNode(kid));
+    }
+  }
+
+  frameNode(name) {
+    return {
+      ports: [],
+      children: [],
+      edges: [],
+      layoutOptions: {
+        ...OPTIONS,
+        "elk.algorithm": "layered",
+        "elk.portConstraints": "FIXED_SIDE",
+        "elk.padding": `[top=${HEADER + 6},left=14,bottom=14,right=14]`,
+        "elk.nodeSize.constraints": "[MINIMUM_SIZE]",
+        "elk.nodeSize.minimum": `(${this.width(name) + 60},${HEADER + 20})`,
+      },
+    };
+  }
+
+  // The frame within a reactor that an item, or a reactor, is in; undefined: none.
+  frameOfItem(id) {
+    const { mode } = this.model.items[id];
+    return mode === undefined ? undefined : `m${mode}`;
+  }
+
+  frameOfBox(id) {
+    const { model } = this;
+    const mode = model.modeOf(id);
+    if (mode !== undefined) return `m${mode}`;
+    const federate = model.regionOf(id);
+    if (federate === undefined) return undefined;
+    const bank = model.bankOf(id);
+    return `f${model.boxes[bank === undefined ? id : bank].parent} ${federate}`;
   }
 
   hasFold(id) {
@@ -204,8 +236,8 @@ class Layout {
     };
   }
 
-  // An arrow that leads into a mode or out of it has a part on each side of its frame:
-  // ELK lays out the inside of each box and mode by itself.
+  // An arrow that leads into a frame or out of it has a part on each side of it: ELK lays
+  // out the inside of each box, mode and region by itself.
   addEdge(seen) {
     const { model } = this;
     const end = (id, side) => {
@@ -221,23 +253,23 @@ class Layout {
     }
     const inside = (id) => {
       const item = model.items[id];
-      return item.box === home ? item.mode : model.modeOf(item.box);
+      return item.box === home ? this.frameOfItem(id) : this.frameOfBox(item.box);
     };
     const [from, to] = [inside(seen.source), inside(seen.target)];
     let source = end(seen.source, "out");
     const target = end(seen.target, "in");
     if (from === to) {
-      this.addPart(this.modes.get(from) ?? holder, seen, source, target, "");
+      this.addPart(this.frames.get(from) ?? holder, seen, source, target, "");
       return;
     }
     if (from !== undefined) {
       const gate = this.gate(from, "EAST", `${source}>`);
-      this.addPart(this.modes.get(from), seen, source, gate, "a");
+      this.addPart(this.frames.get(from), seen, source, gate, "a");
       source = gate;
     }
     const gate = to === undefined ? target : this.gate(to, "WEST", `>${target}`);
     this.addPart(holder, seen, source, gate, "");
-    if (to !== undefined) this.addPart(this.modes.get(to), seen, gate, target, "b");
+    if (to !== undefined) this.addPart(this.frames.get(to), seen, gate, target, "b");
   }
 
   // In a cycle, the feedback edges are delayed ones and those to an earlier mode.
@@ -248,9 +280,9 @@ class Layout {
     return seen.edge.late ? "0" : "10";
   }
 
-  // Where edges from or to one item cross the frame of a mode.
-  gate(mode, side, name) {
-    const node = this.modes.get(mode);
+  // Where edges from or to one item cross a frame.
+  gate(frame, side, name) {
+    const node = this.frames.get(frame);
     const id = `${node.id}${name}`;
     if (!node.ports.some((port) => port.id === id)) {
       node.ports.push({ id, width: 0, height: 0, layoutOptions: { "elk.port.side": side } });

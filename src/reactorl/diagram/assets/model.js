@@ -14,6 +14,7 @@ class Model {
     this.items = scene.items;
     this.edges = scene.edges;
     this.problems = scene.problems;
+    this.federates = scene.federates ?? []; // names
     this.kids = this.boxes.map(() => []);
     this.kidByName = this.boxes.map(() => new Map());
     this.itemsOf = this.boxes.map(() => []);
@@ -116,13 +117,18 @@ class Model {
     return found;
   }
 
+  // The member that is drawn for a member of a folded bank.
+  like(id) {
+    return this.boxes[id].like ?? this.kids[this.boxes[id].parent][0];
+  }
+
   findStandIn(id) {
     const box = this.boxes[id];
     if (box.parent < 0) return id;
     const parent = this.standIn(box.parent);
     if (parent < 0) return -1;
     if (this.boxes[parent].kind === "bank" && !this.unfolded[parent]) {
-      return this.kids[parent][0];
+      return this.like(id);
     }
     if (parent === box.parent) return id;
     return this.kidByName[parent].get(box.name) ?? -1;
@@ -163,8 +169,26 @@ class Model {
   reactorsIn(id) {
     return this.kids[id].flatMap((kid) => {
       if (this.boxes[kid].kind === "reactor") return [kid];
-      return this.unfolded[kid] ? this.kids[kid] : this.kids[kid].slice(0, 1);
+      const members = this.kids[kid];
+      return this.unfolded[kid] ? members : members.filter((one) => this.like(one) === one);
     });
+  }
+
+  // For how many members a member of a folded bank is drawn.
+  standsFor(id) {
+    return this.kids[this.bankOf(id)].filter((one) => this.like(one) === id).length;
+  }
+
+  // The federate of a reactor that runs elsewhere than the reactor around it.
+  regionOf(id) {
+    const outer = this.boxes[id].parent < 0 ? undefined : this.boxes[id].parent;
+    if (outer === undefined || this.modeOf(id) !== undefined) return undefined;
+    const around = this.boxes[this.bankOf(id) === undefined ? outer : this.boxes[outer].parent];
+    return this.boxes[id].federate === around.federate ? undefined : this.boxes[id].federate;
+  }
+
+  colour(federate) {
+    return federate === undefined ? "" : ` reactorl-federate-${federate % 8}`;
   }
 
   // The bank that a reactor is a member of; undefined: none.
@@ -188,11 +212,12 @@ class Model {
       const key = `${edge.kind} ${source} ${target} ${edge.shown ?? ""}`;
       const other = found.get(key);
       if (other === undefined) {
-        const loop = edge.loop === true;
-        found.set(key, { id, edge, source, target, loop, count: 1 });
+        const [loop, crosses] = [edge.loop === true, edge.crosses === true];
+        found.set(key, { id, edge, source, target, loop, crosses, count: 1 });
       } else {
         other.count += 1;
         other.loop ||= edge.loop === true;
+        other.crosses ||= edge.crosses === true;
       }
     });
     return [...found.values()];
@@ -202,7 +227,7 @@ class Model {
   reveal(id) {
     for (let at = this.boxes[id].parent, from = id; at >= 0; at = this.boxes[at].parent) {
       if (this.boxes[at].kind === "reactor") this.opened[at] = true;
-      else if (this.kids[at][0] !== from) this.unfolded[at] = true;
+      else if (this.like(from) !== from) this.unfolded[at] = true;
       from = at;
     }
   }

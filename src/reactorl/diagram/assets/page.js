@@ -35,6 +35,12 @@ class Page {
     warning.hidden = problems.length === 0;
     for (const problem of problems) warning.append(tag("pre", "", problem));
     this.root.querySelector("[data-do=banks]").hidden = !this.model.hasBanks;
+    const { federates } = this.model;
+    const key = this.root.querySelector(".reactorl-federates");
+    key.hidden = federates.length === 0;
+    for (const [number, name] of federates.entries()) {
+      key.append(tag("li", this.model.colour(number).trim(), name));
+    }
   }
 
   // Lay out and draw the visible part. The clicked element keeps its position.
@@ -287,6 +293,8 @@ class Page {
       ["", box.doc],
       ["class", box.cls],
       ["bank", width === undefined ? "" : `one of ${width}`],
+      ["federate", this.model.federates[box.federate] ?? ""],
+      ["copy in", box.copies],
       ...(box.params ?? []),
       ["contained at", box.where],
       ["class at", box.cls_where],

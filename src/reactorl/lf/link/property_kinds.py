@@ -130,7 +130,7 @@ KINDS: Final[dict[str, Kind]] = {
     "clock-sync": choice("off", "init", "initial", "on"),
     "clock-sync-options": _CLOCK_SYNC_OPTIONS,
     "auth": TRUTH,
-    "comm-type": choice("TCP", "SST"),
+    "comm-type": choice("TCP", "TLS", "SST"),
     "DNET": TRUTH,
     # Scheduling, which does not affect the result.
     "scheduler": Kind(

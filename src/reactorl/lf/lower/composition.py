@@ -10,6 +10,7 @@ from reactorl._decl.bank import configured
 from reactorl._decl.connection import interleaved
 from reactorl._program.errors import PROGRAM_ERRORS
 from reactorl.errors import DelayError
+from reactorl.lf.link.imports import string_value
 from reactorl.lf.lower import values
 from reactorl.lf.parse import syntax
 from reactorl.lf.places import place_of
@@ -125,7 +126,18 @@ class Composition:
             after,
             physical=member.is_physical,
             broadcast=member.broadcast,
+            # Federates have clocks of their own.
+            apart=member.is_physical and self._info.unit.tree.kind == "federated",
+            serializer=_serializer(member),
         )
+
+
+def _serializer(connection: syntax.Connection) -> str | None:
+    """Return the module of a serializer; ``native`` and ``proto`` are pickled."""
+    if connection.serializer is None:
+        return None
+    name = string_value(connection.serializer)
+    return None if name in ("native", "proto") else name
 
 
 def _constant(given: syntax.Expr | None, declared: syntax.Param) -> bool:

@@ -46,6 +46,11 @@ class LfReactor(Reactor):
         """Bind bodies of LF code; those of a subclass in Python stay as they are."""
         return body.bind(self) if isinstance(body, Body) else (body, self)
 
+    @classmethod
+    def __body_self__(cls) -> type[Self]:
+        """Return the class of the ``self`` of the bodies."""
+        return cls.__lf__.state.self_class()
+
     def setup(self) -> None:
         """Initialise the state, before the first tag."""
         self.__lf__.lf.begin(self)

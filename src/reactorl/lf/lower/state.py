@@ -60,9 +60,8 @@ class InstanceState:
 
     def new_self(self, instance: Reactor) -> Self:
         """Return a new ``self`` with the parameters of an instance, without state."""
-        if self._self_class is None:
-            self._self_class = self._make_self_class()
-        me = self._self_class.__new__(self._self_class)
+        cls = self.self_class()
+        me = cls.__new__(cls)
         give(me, "__lf_reactor__", instance)
         give(me, "__lf_tracepoints__", self._tracepoints)
         node = instance.__dict__.get("_node")
@@ -72,6 +71,12 @@ class InstanceState:
             index = instance.__dict__.get("bank_index")
             give_params(me, instance._params, index)
         return me
+
+    def self_class(self) -> type[Self]:
+        """Return the class of the ``self`` objects; executes preambles of the class."""
+        if self._self_class is None:
+            self._self_class = self._make_self_class()
+        return self._self_class
 
     def initialise(self, me: Self) -> None:
         """Initialise the state variables in textual order."""
