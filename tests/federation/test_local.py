@@ -450,7 +450,9 @@ def parent(then: str = WAIT) -> tuple[subprocess.Popen[str], list[int]]:
     )
     assert process.stdout is not None
     pids = [int(word) for word in process.stdout.readline().split()]
-    assert len(pids) == 4
+    if len(pids) != 4:
+        process.kill()
+        pytest.fail(f"the parent failed: {process.communicate()}")
     return process, pids
 
 

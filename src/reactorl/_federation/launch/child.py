@@ -9,12 +9,12 @@ numbers, and ``sys.path``.
 from __future__ import annotations
 
 import os
-import pickle
 import signal
 import sys
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from reactorl._federation.launch.parent import end_with_parent
+from reactorl._util.serialization import deserialize
 
 if TYPE_CHECKING:
     from reactorl._federation.launch.job import Job
@@ -41,7 +41,7 @@ def main() -> int:
     from reactorl._federation.secret import RunSecret
 
     secret = RunSecret.receive(secret_fd)
-    job: Job = pickle.loads(data)
+    job: Job = deserialize(data)
     return take_part(job, secret)
 
 
@@ -57,7 +57,7 @@ def take_part(job: Job, secret: Any) -> int:  # noqa: ANN401 - a RunSecret
     from reactorl._program.cut import cut_program
     from reactorl._runtime.recording import Recording
 
-    source = pickle.loads(job.source)
+    source = deserialize(job.source)
     program = source.program()
     cut = cut_program(program, job.federation)
     source.prepare(cut.names[job.index])
