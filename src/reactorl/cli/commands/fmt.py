@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import stat
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -139,12 +138,10 @@ def _replace(path: Path, text: str) -> None:
         raise PermissionError(13, "permission denied", str(path))
     old = path.read_bytes()
     new = _encoded(text, old)
-    found = path.stat()
-    if found.st_nlink > 1:
+    if path.stat().st_nlink > 1:
         _overwrite(path, old, new)
         return
     with atomic_writer(path) as file:
-        os.fchmod(file.fileno(), stat.S_IMODE(found.st_mode))
         file.write(new)
 
 
