@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _DESCRIPTORS: Final = re.compile(r"/dev/(std(in|out|err)|fd/\d+)|/proc/\w+/fd/\d+")
-"""Names of open files: a rename would take the file away from those who have it open."""
+"""Names of open files: a rename would take the file from those who have it open."""
 _LONGEST: Final = 200
 """Bytes of the name that the file beside it has, too; file systems allow 255 in all."""
 
@@ -26,8 +26,8 @@ def atomic_writer(path: Path, mode: Literal["wb", "w"] = "wb") -> Iterator[IO[An
     """Open a new file that replaces ``path`` when the block ends without an error.
 
     The content is written to a file beside ``path``, flushed to the disk and renamed.
-    After an error that file is removed, and ``path`` is as it was before. A file that is
-    replaced leaves its mode, and where that is permitted its owner, to the new one. A
+    After an error that file is removed, and ``path`` is as it was before. The new file
+    has the mode of the one that it replaces, and where that is permitted its owner. A
     symbolic link stays, and the file that it leads to is replaced.
 
     A device, a pipe and an open file such as ``/dev/stdout`` cannot be replaced: they

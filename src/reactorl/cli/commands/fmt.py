@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reactorl._util.files import atomic_writer
+from reactorl.cli.support.console import say
 from reactorl.cli.support.errors import show
 from reactorl.diagnostics import Diagnostic
 from reactorl.lf import (
@@ -118,7 +119,7 @@ def _file(path: Path, report: Report, *, check: bool, diff: bool) -> bool:
     if diff:
         _show_diff(source, text)
     if check or diff:
-        print(f"would format {path}", file=sys.stderr)
+        say(f"would format {path}\n")
         return True
     try:
         _replace(path, text)
@@ -127,7 +128,7 @@ def _file(path: Path, report: Report, *, check: bool, diff: bool) -> bool:
         what = f"writing the file failed: {reason}"
         report.add(about_file(path, what))
         return False
-    print(f"formatted {path}", file=sys.stderr)
+    say(f"formatted {path}\n")
     return True
 
 
