@@ -72,6 +72,7 @@ class Member:
         options: Options of the run; ``start_time`` comes from the coordinator.
         membership: Where the others are, and who this is.
         replay: Where physical inputs come from.
+        record: Where physical inputs go to.
     """
 
     def __init__(
@@ -82,12 +83,14 @@ class Member:
         membership: Membership,
         *,
         replay: Recording | None = None,
+        record: Recording | None = None,
     ) -> None:
         self._program = program
         self._cut = cut
         self._options = options
         self._me = membership
         self._replay = replay
+        self._record = record
         self._identity = Identity(
             membership.index,
             membership.life,
@@ -104,6 +107,8 @@ class Member:
         self._lock = threading.Lock()
         self._early: list[Connection] | None = []
         self._closed = False
+        self.reported = False
+        """Whether the coordinator has got the error that ended the run."""
 
     def run(self) -> bool:
         """Take part up to the end; return False if another federate failed.
@@ -134,6 +139,7 @@ class Member:
                 self._closed = True
             for connection in early:
                 connection.wire.close()
+            self.reported = network.coordinator.is_connected
             network.close(result, status, timeout=self._me.timeout)
         return bool(result.facts["whole"])
 
@@ -149,7 +155,13 @@ class Member:
             return nothing
         options = replace(self._options, start_time=start.time)
         federate = Federate(
-            self._program, self._cut, me.index, options, network, replay=self._replay
+            self._program,
+            self._cut,
+            me.index,
+            options,
+            network,
+            replay=self._replay,
+            record=self._record,
         )
         network.bind(federate)
         try:
@@ -163,10 +175,7 @@ class Member:
         whole = federate.run()
         if network.error is not None:
             raise network.error
-        trace = federate.trace
-        recorded = None if trace is None else (trace.noted, list(trace.values))
-        facts = {"whole": whole, "workers": options.workers}
-        return Finished(facts, encode(recorded))
+        return Finished({"whole": whole}, encode(federate.result))
 
     def _connect(self, start: Start) -> None:
         """Connect to federates with lower numbers; those with higher ones do so."""
