@@ -106,7 +106,7 @@ def _run(loaded: LoadedProgram, program: Program, args: argparse.Namespace) -> i
         warnings.simplefilter("ignore")
     if main.tree.kind == "federated":
         note = "its federates run in this process, not distributed"
-        print(f"reactorl: {main.name} is federated: {note}", file=sys.stderr)
+        say(f"reactorl: {main.name} is federated: {note}\n")
         if args.id:
             loaded.lowering.lf._federation_id = args.id
     trace = args.trace
@@ -140,7 +140,7 @@ def _run(loaded: LoadedProgram, program: Program, args: argparse.Namespace) -> i
     if writer.failed:
         return 1
     if (args.logging or properties.logging) in ("info", "log", "debug"):
-        print(f"reactorl: {result.summary()}", file=sys.stderr)
+        say(f"reactorl: {result.summary()}\n")
     return 0
 
 
@@ -178,7 +178,7 @@ def _status(error: SystemExit) -> int:
         return 0
     if isinstance(error.code, int):
         return error.code
-    print(error.code, file=sys.stderr)
+    say(f"{error.code}\n")
     return 1
 
 
