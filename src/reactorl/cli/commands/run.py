@@ -159,7 +159,7 @@ def _run(
     if writer.failed:
         return 1
     if level in ("info", "log", "debug"):
-        print(f"reactorl: {result.summary()}", file=sys.stderr)
+        say(f"reactorl: {result.summary()}\n")
     return 0
 
 
@@ -176,7 +176,7 @@ def _run_here(
     assert main is not None
     if main.tree.kind == "federated":
         note = "its federates run in this process, not distributed"
-        print(f"reactorl: {main.name} is federated: {note}", file=sys.stderr)
+        say(f"reactorl: {main.name} is federated: {note}\n")
         if args.id:
             loaded.lowering.lf._federation_id = args.id
     facts = [("file", str(args.file))]
@@ -208,7 +208,7 @@ def _run_as_processes(
     hosts = sorted({host for host in federates.hosts.values() if not _is_here(host)})
     if hosts and level != "error":
         note = f"its federates run on this machine, not at {', '.join(hosts)}"
-        print(f"reactorl: {note}", file=sys.stderr)
+        say(f"reactorl: {note}\n")
     source = LfSource(
         args.file.resolve(),
         seed=args.seed,
@@ -255,7 +255,7 @@ def _status(error: SystemExit) -> int:
         return 0
     if isinstance(error.code, int):
         return error.code
-    print(error.code, file=sys.stderr)
+    say(f"{error.code}\n")
     return 1
 
 

@@ -7,6 +7,8 @@ import json
 import threading
 from typing import TYPE_CHECKING, TypeAlias
 
+from reactorl._util.files import write_atomic
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -89,4 +91,4 @@ class Tracepoints:
     def save(self, path: Path) -> None:
         """Write the trace points to a file; without trace points, no file."""
         if self._notes:
-            path.write_text("".join(f"{line}\n" for line in self.lines()), "utf-8")
+            write_atomic(path, "".join(f"{line}\n" for line in self.lines()).encode())
