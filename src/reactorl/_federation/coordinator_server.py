@@ -32,6 +32,7 @@ from reactorl._federation.link_errors import FrameError, LinkError, PeerLostErro
 from reactorl._federation.member import run_digest
 from reactorl._federation.messages import BEFORE_ALL, Kind, Message, Report
 from reactorl._federation.network import ABORT
+from reactorl._federation.watch import Watches
 from reactorl.tag import Tag
 
 if TYPE_CHECKING:
@@ -103,6 +104,7 @@ class CoordinatorServer:
             )
             for index, name in enumerate(cut.names)
         ]
+        self._watches = Watches()
         self._hellos: dict[int, Hello] = {}
         self._results: dict[int, Finished | Failed] = {}
         self._over: set[int] = set()
@@ -179,6 +181,7 @@ class CoordinatorServer:
         self._listener.close()
         for link in self._links:
             link.close(timeout=0)
+        self._watches.close()
 
     # -- waiting --------------------------------------------------------------------
 
@@ -270,7 +273,10 @@ class CoordinatorServer:
     def _accept(self, connection: Connection) -> None:
         with self._changed:
             again = connection.rank in self._hellos or connection.rank in self._over
-        if again or connection.purpose is not Purpose.FRAMES:
+        if connection.purpose is Purpose.WATCH:
+            self._watches.add(connection, self._links[connection.rank])
+            return
+        if again:
             connection.wire.close()
             return
         self._links[connection.rank].attach(connection)
