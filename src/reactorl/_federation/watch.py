@@ -80,7 +80,7 @@ class Watch:
 class Watches:
     """The watches of one process. A dead wire ends the connection of its link.
 
-    That the peer's process has ended is not told: its link ends by itself, after the
+    The end of the peer's process is not reported: its link ends by itself, after the
     last frames.
     """
 

@@ -11,9 +11,9 @@ from reactorl.cli.support.console import say
 from reactorl.cli.support.errors import explained
 
 DESCRIPTION = """\
-Become a federate of a run that 'reactorl run --federated --listen' has started on this
-or another machine. Start one such process for each federate, with ssh, Slurm,
-Kubernetes or by hand; the files of the program must be at the same path.
+Become a federate of a run that 'reactorl run --federated --listen' has started
+on this or another machine. Start one such process for each federate, with ssh,
+Slurm, Kubernetes or by hand; the program must be at the same path.
 """
 EPILOG = """\
 examples:
