@@ -65,6 +65,8 @@ class CoordinatorServer:
         address: Where federates connect.
         window: See ``Coordinator``.
         certificate: For encrypted links; None sends everything in clear.
+        start_multiple: The time of the first tag is a multiple of this, unless it is
+            among the options.
         patience: Seconds that federates have to connect, and for a handshake.
         grace: Seconds that they have to end if another one is gone; default: the same.
     """
@@ -79,12 +81,14 @@ class CoordinatorServer:
         *,
         window: int | None = None,
         certificate: Certificate | None = None,
+        start_multiple: int = 1,
         patience: float = 60.0,
         grace: float | None = None,
     ) -> None:
         self._program = program
         self._cut = cut
         self._options = options
+        self._start_multiple = start_multiple
         self._patience = patience
         self._grace = patience if grace is None else grace
         self._coordinator = Coordinator(cut, keepalive=options.keepalive, window=window)
@@ -317,6 +321,7 @@ class CoordinatorServer:
         options = self._options
         clock = time.time_ns()  # noqa: TID251 - the first tag is the wall clock
         now = 0 if options.fast else clock + _LEAD
+        now += -now % self._start_multiple
         self._started_at = now if options.start_time is None else options.start_time
         addresses = [
             self._hellos[index].facts.get("address") for index in range(self._count)

@@ -19,6 +19,8 @@ from reactorl._federation.network import Network
 from reactorl._federation.values import ValueCodec
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from reactorl._federation.certificate import Certificate
     from reactorl._federation.frames import Failed, Start
     from reactorl._federation.handshake import Connection
@@ -73,6 +75,7 @@ class Member:
         membership: Where the others are, and who this is.
         replay: Where physical inputs come from.
         record: Where physical inputs go to.
+        extra: Called after the run; returns what goes with its result.
     """
 
     def __init__(
@@ -84,6 +87,7 @@ class Member:
         *,
         replay: Recording | None = None,
         record: Recording | None = None,
+        extra: Callable[[], object] | None = None,
     ) -> None:
         self._program = program
         self._cut = cut
@@ -91,6 +95,7 @@ class Member:
         self._me = membership
         self._replay = replay
         self._record = record
+        self._extra = extra
         self._identity = Identity(
             membership.index,
             membership.life,
@@ -175,7 +180,10 @@ class Member:
         whole = federate.run()
         if network.error is not None:
             raise network.error
-        return Finished({"whole": whole}, encode(federate.result))
+        result = federate.result
+        if result is not None and self._extra is not None:
+            result = replace(result, extra=self._extra())
+        return Finished({"whole": whole}, encode(result))
 
     def _connect(self, start: Start) -> None:
         """Connect to federates with lower numbers; those with higher ones do so."""

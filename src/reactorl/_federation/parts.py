@@ -38,6 +38,7 @@ class PartialResult:
         seconds: Wall-clock seconds from its first tag to its last.
         trace: What its core recorded, and the values; None if it was not traced.
         recording: Its physical inputs, if they were recorded.
+        extra: What the source of the program adds.
     """
 
     whole: bool
@@ -49,6 +50,7 @@ class PartialResult:
     seconds: float
     trace: tuple[bytes, list[object]] | None
     recording: Recording | None
+    extra: object = None
 
 
 def partial_result(live: Live, *, whole: bool) -> PartialResult:

@@ -136,7 +136,7 @@ def run(
         cut = cut_program(program, federation)
         if workers is None and not check:
             options = replace(options, workers=workers_of_each(cut))
-        result = run_locally(
+        result, _ = run_locally(
             source_of(main),
             program,
             federation,

@@ -75,6 +75,7 @@ def take_part(job: Job, secret: Any) -> int:  # noqa: ANN401 - a RunSecret
         membership,
         replay=job.replay,
         record=Recording() if job.record else None,
+        extra=source.extra,
     )
     try:
         return 0 if member.run() else OTHERS_FAILED

@@ -27,6 +27,9 @@ class Source(Protocol):
     def prepare(self, federate: str) -> None:
         """Do what has to be done before the program is run by a federate."""
 
+    def extra(self) -> object:
+        """Return what the launcher gets from a federate besides its result."""
+
 
 @dataclass(frozen=True, slots=True)
 class PythonSource:
@@ -44,6 +47,10 @@ class PythonSource:
 
     def prepare(self, federate: str) -> None:
         """See ``Source``."""
+
+    def extra(self) -> object:
+        """See ``Source``."""
+        return None
 
 
 def source_of(main: type[Reactor] | Reactor | Program) -> PythonSource:

@@ -54,6 +54,7 @@ class LocalFederates:
         record: Whether physical inputs are recorded.
         window: See ``Coordinator``.
         encrypt: Whether links are encrypted, which needs the package cryptography.
+        start_multiple: See ``CoordinatorServer``.
         patience: Seconds that processes have to connect, and to end after the run.
     """
 
@@ -70,6 +71,7 @@ class LocalFederates:
         record: bool = False,
         window: int | None = None,
         encrypt: bool = False,
+        start_multiple: int = 1,
         patience: float = 60.0,
     ) -> None:
         self._program = program
@@ -95,6 +97,7 @@ class LocalFederates:
                 window=window,
                 certificate=self._certificate(),
                 patience=patience,
+                start_multiple=start_multiple,
                 grace=_GRACE_SECONDS,
             )
         except BaseException:
@@ -250,8 +253,12 @@ def run_locally(
     replay: Recording | None = None,
     record: bool = False,
     encrypt: bool = False,
-) -> Result:
+    start_multiple: int = 1,
+) -> tuple[Result, list[object]]:
     """Run a program as processes of this machine; see ``LocalFederates``.
+
+    Returns:
+        The result, and what the source adds in each federate.
 
     Raises:
         LinkError: A federate could not be started, or is gone.
@@ -267,9 +274,11 @@ def run_locally(
         replay=replay,
         record=record,
         encrypt=encrypt,
+        start_multiple=start_multiple,
     ) as federates:
         parts = federates.wait()
-    return whole_result(program, cut, options, parts)
+    result = whole_result(program, cut, options, parts)
+    return result, [part.extra for part in parts]
 
 
 def workers_of_each(cut: Cut) -> int:
