@@ -403,6 +403,11 @@ def move(file: Path, directory: Path) -> Path:
     return Path(shutil.move(file, directory / file.name))
 
 
+def record_of(wheel: Path) -> Path:
+    """Return the file that says what a wheel was tested with."""
+    return wheel.with_suffix(".tested.txt")
+
+
 def tag_of(wheel: Path) -> str:
     """Return the tag of the ABI of a wheel, from its name."""
     return wheel.stem.split("-")[3]
