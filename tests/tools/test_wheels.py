@@ -257,8 +257,11 @@ def test_packages_that_lack_others_are_refused(tmp_path: Path) -> None:
 
 
 def test_the_workflow_builds_the_wheels_of_a_release_with_targets_that_exist() -> None:
+    file = wheels.ROOT / ".github/workflows/wheels.yml"
+    if not file.exists():
+        pytest.skip("the source distribution does not contain it")
     project = tomllib.loads((wheels.ROOT / "pyproject.toml").read_text())
-    workflow = (wheels.ROOT / ".github/workflows/wheels.yml").read_text()
+    workflow = file.read_text()
     makefile = (wheels.ROOT / "Makefile").read_text()
 
     built = project["tool"]["cibuildwheel"]["build"]
