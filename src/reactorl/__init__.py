@@ -63,9 +63,9 @@ from reactorl.tag import (
 )
 
 if TYPE_CHECKING:
+    from reactorl._federation.drive import drive
     from reactorl._federation.launch.joining import join_federation
     from reactorl._federation.run import run
-    from reactorl._runtime.drive import drive
     from reactorl._runtime.options import MAX_WORKERS
     from reactorl._runtime.recording import Recording
     from reactorl._runtime.result import Result
@@ -156,7 +156,7 @@ _LAZY = {
     "Result": "reactorl._runtime.result",
     "Sample": "reactorl._runtime.watch",
     "Watch": "reactorl._runtime.watch",
-    "drive": "reactorl._runtime.drive",
+    "drive": "reactorl._federation.drive",
     "graph": "reactorl.diagram.picture",
     "join_federation": "reactorl._federation.launch.joining",
     "run": "reactorl._federation.run",
