@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 Restart: TypeAlias = Literal["never", "reset", "recreate"]
 RESTARTS: Final[tuple[Restart, ...]] = ("never", "reset", "recreate")
+NativeOption: TypeAlias = Literal["auto"] | bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +29,20 @@ class Rules:
     """Class of the sub-environments; None: ``SubEnv``."""
     resumable: bool = False
     """Whether snapshots are taken of them; see ``snapshot``."""
+    native: NativeOption = False
+    """Whether Gymnasium's own environments are stepped in native code."""
 
     def check(self) -> None:
         """Check the values.
 
         Raises:
             TypeError: ``timeout`` is not a number.
-            ValueError: ``restart`` is unknown, or ``timeout`` is not positive.
+            ValueError: ``restart`` or ``native`` is unknown, or ``timeout`` is not
+                positive.
         """
+        if self.native != "auto" and not isinstance(self.native, bool):
+            msg = f"native must be 'auto', True or False, got {self.native!r}"
+            raise ValueError(msg)
         if self.restart not in RESTARTS:
             msg = f"restart must be one of {', '.join(RESTARTS)}, got {self.restart!r}"
             raise ValueError(msg)
