@@ -105,8 +105,8 @@ class Group {
  public:
   Group(const std::string& kind, std::size_t count, int autoreset,
         std::shared_ptr<Table> table)
-      : bodies_(
-            make_bodies(kind, count, static_cast<Autoreset>(autoreset), std::move(table))),
+      : bodies_(make_bodies(kind, count, static_cast<Autoreset>(autoreset),
+                            std::move(table))),
         generators_(count) {}
 
   void assign(const nb::tuple& observations, nb::handle rewards, nb::handle terminations,
@@ -180,8 +180,8 @@ class Group {
     const std::size_t count = bodies_->episodes.size();
     const bool floats = bodies_->acts_with_floats();
     auto* const array = reinterpret_cast<PyArrayObject*>(actions.ptr());
-    const char* const data =
-        PyArray_BYTES(array) + first_action * (floats ? sizeof(float) : sizeof(npy_int64));
+    const char* const data = PyArray_BYTES(array) +
+                             first_action * (floats ? sizeof(float) : sizeof(npy_int64));
     native::Rest rest;
     if (count * bodies_->nanoseconds() < kDetachedNanoseconds) {
       rest = bodies_->step(data, 0, count, row_);
@@ -199,8 +199,8 @@ class Group {
       if (!is_array(action)) return false;
       auto* const array = reinterpret_cast<PyArrayObject*>(action.ptr());
       if (PyArray_DESCR(array)->type_num != NPY_FLOAT || PyArray_NDIM(array) != 1 ||
-          PyArray_DIMS(array)[0] != 1 || (PyArray_FLAGS(array) & NPY_ARRAY_CARRAY_RO) !=
-                                             NPY_ARRAY_CARRAY_RO) {
+          PyArray_DIMS(array)[0] != 1 ||
+          (PyArray_FLAGS(array) & NPY_ARRAY_CARRAY_RO) != NPY_ARRAY_CARRAY_RO) {
         return false;
       }
       bodies_->step(PyArray_DATA(array), at, at + 1, row_);
@@ -235,8 +235,9 @@ class Group {
       if (part == 3 || nb::len(array) != rows) {
         throw std::invalid_argument("an array for observations has another form");
       }
-      const bool floats = PyArray_DESCR(reinterpret_cast<PyArrayObject*>(array.ptr()))
-                              ->type_num == NPY_FLOAT;
+      const bool floats =
+          PyArray_DESCR(reinterpret_cast<PyArrayObject*>(array.ptr()))->type_num ==
+          NPY_FLOAT;
       found.parts[part++] =
           floats ? static_cast<void*>(memory<float>(array, NPY_FLOAT, size))
                  : static_cast<void*>(memory<std::int64_t>(array, NPY_INT64, rows));
@@ -258,14 +259,16 @@ auto make_table(std::int64_t actions, const std::vector<std::size_t>& starts,
                 double fickle_probability) -> std::shared_ptr<Table> {
   auto table = std::make_shared<Table>();
   const auto states = static_cast<std::int64_t>(initial.size());
-  if (actions < 1 || starts.size() != initial.size() * static_cast<std::size_t>(actions) + 1 ||
+  if (actions < 1 ||
+      starts.size() != initial.size() * static_cast<std::size_t>(actions) + 1 ||
       starts.front() != 0 || starts.back() != cumulative.size() ||
       rewards.size() != cumulative.size() || next.size() != cumulative.size() ||
       ends.size() != cumulative.size() || (is_taxi && states % 20 != 0)) {
     throw std::invalid_argument("the parts of a table do not fit");
   }
   for (std::size_t i = 0; i + 1 < starts.size(); ++i) {
-    if (starts[i] >= starts[i + 1]) throw std::invalid_argument("a state has no next one");
+    if (starts[i] >= starts[i + 1])
+      throw std::invalid_argument("a state has no next one");
   }
   for (std::size_t k = 0; k < cumulative.size(); ++k) {
     if (next[k] < 0 || next[k] >= states) throw std::invalid_argument("no such state");
@@ -331,8 +334,9 @@ NB_MODULE(_bodies, m) {
   });
   m.def("floor_mod", [](double x, double y) { return native::floor_mod(x, y); });
   m.def("as_float", [](double x) { return static_cast<double>(static_cast<float>(x)); });
-  m.def("product_sum", [](double x, double y, double z) { return x * y + z; },
-        "x * y + z, rounded twice.");
+  m.def(
+      "product_sum", [](double x, double y, double z) { return x * y + z; },
+      "x * y + z, rounded twice.");
   m.def("product_sum_float", [](double x, double y, double z) {
     const float product = static_cast<float>(x) * static_cast<float>(y);
     return static_cast<double>(product + static_cast<float>(z));

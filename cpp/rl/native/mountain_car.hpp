@@ -31,8 +31,8 @@ struct MountainCar {
 
   [[nodiscard]] auto step(Action action, BitGenerator& /*unused*/, Outcome& out) -> bool {
     if (action < 0 || action > 2) return false;
-    velocity += static_cast<double>(action - 1) * force +
-                std::cos(3 * position) * (-gravity);
+    velocity +=
+        static_cast<double>(action - 1) * force + std::cos(3 * position) * (-gravity);
     velocity = clip(velocity, -max_speed, max_speed);
     position += velocity;
     position = clip(position, min_position, max_position);

@@ -66,12 +66,10 @@ struct MountainCarContinuous {
       return is_python ? value < limit : static_cast<T>(value) < static_cast<T>(limit);
     }
     [[nodiscard]] auto reaches(double limit) const -> bool {
-      return is_python ? value >= limit
-                       : static_cast<T>(value) >= static_cast<T>(limit);
+      return is_python ? value >= limit : static_cast<T>(value) >= static_cast<T>(limit);
     }
     [[nodiscard]] auto equals(double other) const -> bool {
-      return is_python ? value == other
-                       : static_cast<T>(value) == static_cast<T>(other);
+      return is_python ? value == other : static_cast<T>(value) == static_cast<T>(other);
     }
   };
 

@@ -35,8 +35,7 @@ struct Pendulum {
                          static_cast<double>(0.001F * squared(u));
     const float push = static_cast<float>(3.0 / (m * squared(l))) * u;
     const double speed =
-        theta_dot +
-        (3 * g / (2 * l) * std::sin(theta) + static_cast<double>(push)) * dt;
+        theta_dot + (3 * g / (2 * l) * std::sin(theta) + static_cast<double>(push)) * dt;
     theta_dot = clip(speed, -max_speed, max_speed);
     theta = theta + theta_dot * dt;
     last_torque = static_cast<double>(u);

@@ -77,8 +77,7 @@ struct Tabular {
 
   void reset(BitGenerator& random) {
     const std::vector<double>& initial = table->initial;
-    const auto found =
-        std::upper_bound(initial.begin(), initial.end(), random.random());
+    const auto found = std::upper_bound(initial.begin(), initial.end(), random.random());
     s = found == initial.end() ? 0 : found - initial.begin();
     last_action = transition = kNone;
     if (table->is_taxi) {
@@ -96,7 +95,8 @@ struct Tabular {
     constexpr std::int64_t kPlaces = 5;
     constexpr std::int64_t kInTaxi = 4;
     const std::int64_t destination = before % kDestinations;
-    const bool has_moved = s / (kDestinations * kPlaces) != before / (kDestinations * kPlaces);
+    const bool has_moved =
+        s / (kDestinations * kPlaces) != before / (kDestinations * kPlaces);
     if (before / kDestinations % kPlaces != kInTaxi || !has_moved) return;
     is_fickle_step = false;
     std::int64_t chosen = random.below(kDestinations - 1);

@@ -40,8 +40,9 @@ class Rules:
             ValueError: ``restart`` or ``native`` is unknown, or ``timeout`` is not
                 positive.
         """
-        if self.native != "auto" and not isinstance(self.native, bool):
-            msg = f"native must be 'auto', True or False, got {self.native!r}"
+        native: object = self.native
+        if native != "auto" and not isinstance(native, bool):
+            msg = f"native must be 'auto', True or False, got {native!r}"
             raise ValueError(msg)
         if self.restart not in RESTARTS:
             msg = f"restart must be one of {', '.join(RESTARTS)}, got {self.restart!r}"

@@ -140,9 +140,7 @@ class VectorEnv(SendRecv, gym.vector.VectorEnv[Any, Any, Any]):
         self.closed = True  # until the backend exists
         self._use = ExclusiveUse()
         self.autoreset_mode = AutoresetMode(autoreset_mode)
-        rules = Rules(
-            self.autoreset_mode, restart, check_nan, timeout, native=native
-        )
+        rules = Rules(self.autoreset_mode, restart, check_nan, timeout, native=native)
         rules.check()
         self.observation_mode = observation_mode
         self.copy = copy

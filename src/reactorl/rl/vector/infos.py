@@ -76,11 +76,7 @@ def _column(values: Sequence[Any]) -> Array | None:
         is_alike = kinds.count(kind) == len(values) and all(
             each.shape == first.shape and each.dtype == first.dtype for each in values
         )
-        if (
-            not is_alike
-            or first.dtype.kind not in "biuf"
-            or not first.dtype.isnative
-        ):
+        if not is_alike or first.dtype.kind not in "biuf" or not first.dtype.isnative:
             return None
         return np.array(values)
     if kind not in PLAIN:

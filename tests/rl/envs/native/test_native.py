@@ -159,7 +159,7 @@ def test_actions_in_any_form() -> None:
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("case", ["Pendulum-v1", "MountainCarContinuous-v0"])
 def test_continuous_actions_of_both_precisions(case: str, dtype: Any) -> None:
-    random = np.random.default_rng(3)  # noqa: TID251
+    random = np.random.default_rng(3)
     with (
         closing(native(case, 3)) as envs,
         closing(SyncVectorEnv(makers(case, 3))) as sync,
@@ -302,7 +302,7 @@ def test_one_generator_for_all_is_left_to_python() -> None:
         envs.reset(seed=1)
         sync.reset(seed=1)
         for each in (envs, sync):
-            each.set_attr("np_random", np.random.default_rng(8))  # noqa: TID251
+            each.set_attr("np_random", np.random.default_rng(8))
         for turn, actions in enumerate(sampled(sync, 60)):
             assert_same(envs.step(actions), sync.step(actions), f"turn {turn}")
 
@@ -311,7 +311,7 @@ def test_one_generator_for_all_is_left_to_python() -> None:
 def test_other_bit_generators(bits: str) -> None:
     def generators() -> list[Any]:
         kind = getattr(np.random, bits)
-        return [np.random.Generator(kind(i)) for i in range(3)]  # noqa: TID251
+        return [np.random.Generator(kind(i)) for i in range(3)]
 
     with (
         closing(native("Blackjack-v1", 3)) as envs,

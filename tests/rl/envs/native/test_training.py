@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trainings with native environments: the same weights, and checkpoints of both kinds."""
+"""Trainings with native environments give the weights and checkpoints of Python."""
 
 from __future__ import annotations
 

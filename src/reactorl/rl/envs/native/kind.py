@@ -46,7 +46,7 @@ class Kind(ABC):
     """The class, as in the entry points of Gymnasium's ids."""
     sources: ClassVar[tuple[str, ...]]
     """What the body reproduces, besides the class; see ``sources``."""
-    actions: ClassVar[int | None]
+    actions: int | None
     """Number of actions; None: one number."""
     width: ClassVar[int]
     """Length of an observation of float32 numbers; 0: integers."""
@@ -118,6 +118,7 @@ class Kind(ABC):
         Raises:
             ForeignError: It has others.
         """
+        return
 
     def last(self, arrays: Sequence[Array], at: int) -> Any:  # noqa: ANN401
         """Return the observation in a row, as the environment returns it."""

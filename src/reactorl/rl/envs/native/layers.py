@@ -60,9 +60,9 @@ class Layers:
         """
         found: dict[type, Any] = {}
         for kind in _KNOWN:
-            if type(env) is kind:
+            if kind is type(env):
                 found[kind] = env
-                env = env.env
+                env = vars(env)["env"]
         if type(env) in _KNOWN or "env" in vars(env):
             msg = f"the wrapper {type(env).__qualname__} is not known in that place"
             raise ForeignError(msg)

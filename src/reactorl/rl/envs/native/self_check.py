@@ -2,8 +2,8 @@
 """Whether native code computes what Python and NumPy compute, on this machine.
 
 Native bodies call the C library for sines, cosines and powers, as Python and NumPy do,
-and draw from NumPy's own bit generators. Another C library, compiler or version of NumPy
-might round otherwise; then environments are stepped in Python.
+and draw from NumPy's own bit generators. Another C library, compiler or version of
+NumPy might round otherwise; then environments are stepped in Python.
 """
 
 from __future__ import annotations

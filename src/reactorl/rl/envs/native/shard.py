@@ -93,7 +93,8 @@ def native_shard(
     ):
         return "the environments of a shard are not successive"
     if rules.native == "auto" and any(
-        expected_kind(makers[each.index]) is None for each in _distinct(sub_envs, makers)
+        expected_kind(makers[each.index]) is None
+        for each in _distinct(sub_envs, makers)
     ):
         return "it is not an id with a native body"
     try:
@@ -111,9 +112,7 @@ def native_shard(
     return NativeShard(kind, group, sub_envs)
 
 
-def _distinct(
-    sub_envs: Sequence[SubEnv], makers: Mapping[int, Maker]
-) -> list[SubEnv]:
+def _distinct(sub_envs: Sequence[SubEnv], makers: Mapping[int, Maker]) -> list[SubEnv]:
     return list({id(makers[each.index]): each for each in sub_envs}.values())
 
 
@@ -371,5 +370,3 @@ def _is_harmless(name: str, value: object) -> bool:
     if isinstance(value, tuple):
         return all(_is_harmless("", part) for part in value)
     return type(value) in _PLAIN or isinstance(value, np.generic)
-
-

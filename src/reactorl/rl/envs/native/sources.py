@@ -31,65 +31,73 @@ COMMON: Final = (
 )
 """What all bodies reproduce."""
 
+_GYMNASIUM_1_4: Final[dict[str, dict[str, str]]] = {
+    "gymnasium.core": {
+        "Env.reset": "25cddd35c4534ecf",
+        "Env.np_random": "8b401cbdfdf494a2",
+        "Wrapper.step": "4b544d6ec2352b54",
+        "Wrapper.reset": "c17c96324a474c77",
+    },
+    "gymnasium.wrappers.common": {
+        "TimeLimit": "b2db382e02c7f807",
+        "OrderEnforcing": "dea8fc7a7513dadb",
+        "PassiveEnvChecker": "a60467b83726ed59",
+    },
+    "gymnasium.envs.classic_control.cartpole": {
+        "CartPoleEnv": "d9e1d3cd744253c2",
+    },
+    "gymnasium.envs.classic_control.utils": {
+        "maybe_parse_reset_bounds": "eeffb97857a9462b",
+    },
+    "gymnasium.envs.classic_control.mountain_car": {
+        "MountainCarEnv": "28e418e47092db4c",
+    },
+    "gymnasium.envs.classic_control.continuous_mountain_car": {
+        "Continuous_MountainCarEnv": "99602789a3ad87df",
+    },
+    "gymnasium.envs.classic_control.pendulum": {
+        "PendulumEnv": "bffd23795a013045",
+        "angle_normalize": "a8c59efc68f18125",
+        "DEFAULT_X": "82dc3f73a8b78a0b",
+        "DEFAULT_Y": "b46a318139dff3d8",
+    },
+    "gymnasium.envs.classic_control.acrobot": {
+        "AcrobotEnv": "bad0901c1848548f",
+        "wrap": "90672a090c6b10fa",
+        "bound": "03b27cc816e813da",
+        "rk4": "a559b3da11111380",
+    },
+    "gymnasium.envs.toy_text.blackjack": {
+        "BlackjackEnv": "4e43f617f05b8207",
+        "_hand_sum_and_usable_ace": "d53c4e45ea464761",
+        "cmp": "075dae006c842877",
+        "deck": "a8649fc3580b2011",
+        "draw_card": "a42e0c6b858aa3fd",
+        "draw_hand": "6570a0f52b4ae1fe",
+        "usable_ace": "d0c16b834e97acd1",
+        "sum_hand": "bb21cb9abfe95df7",
+        "is_bust": "e8a79a7d1760ff44",
+        "score": "194495e0e5d9171c",
+        "is_natural": "912a28823d19146f",
+    },
+    "gymnasium.envs.toy_text.utils": {
+        "categorical_sample": "f6bf2612aab25539",
+    },
+    "gymnasium.envs.toy_text.frozen_lake": {
+        "FrozenLakeEnv": "ce3983488ff54f7b",
+    },
+    "gymnasium.envs.toy_text.cliffwalking": {
+        "CliffWalkingEnv": "615f986456c69858",
+    },
+    "gymnasium.envs.toy_text.taxi": {
+        "TaxiEnv": "ae610d1af9b1fca0",
+    },
+}
+"""Digests by module and name."""
 KNOWN: Final[dict[str, frozenset[str]]] = {
-    "gymnasium.core:Env.reset": frozenset({"25cddd35c4534ecf"}),
-    "gymnasium.core:Env.np_random": frozenset({"8b401cbdfdf494a2"}),
-    "gymnasium.core:Wrapper.step": frozenset({"4b544d6ec2352b54"}),
-    "gymnasium.core:Wrapper.reset": frozenset({"c17c96324a474c77"}),
-    "gymnasium.wrappers.common:TimeLimit": frozenset({"b2db382e02c7f807"}),
-    "gymnasium.wrappers.common:OrderEnforcing": frozenset({"dea8fc7a7513dadb"}),
-    "gymnasium.wrappers.common:PassiveEnvChecker": frozenset({"a60467b83726ed59"}),
-    "gymnasium.envs.classic_control.cartpole:CartPoleEnv": frozenset(
-        {"d9e1d3cd744253c2"}
-    ),
-    "gymnasium.envs.classic_control.utils:maybe_parse_reset_bounds": frozenset(
-        {"eeffb97857a9462b"}
-    ),
-    "gymnasium.envs.classic_control.mountain_car:MountainCarEnv": frozenset(
-        {"28e418e47092db4c"}
-    ),
-    "gymnasium.envs.classic_control.continuous_mountain_car:Continuous_MountainCarEnv": frozenset(
-        {"99602789a3ad87df"}
-    ),
-    "gymnasium.envs.classic_control.pendulum:PendulumEnv": frozenset(
-        {"bffd23795a013045"}
-    ),
-    "gymnasium.envs.classic_control.pendulum:angle_normalize": frozenset(
-        {"a8c59efc68f18125"}
-    ),
-    "gymnasium.envs.classic_control.pendulum:DEFAULT_X": frozenset(
-        {"82dc3f73a8b78a0b"}
-    ),
-    "gymnasium.envs.classic_control.pendulum:DEFAULT_Y": frozenset(
-        {"b46a318139dff3d8"}
-    ),
-    "gymnasium.envs.classic_control.acrobot:AcrobotEnv": frozenset(
-        {"bad0901c1848548f"}
-    ),
-    "gymnasium.envs.classic_control.acrobot:wrap": frozenset({"90672a090c6b10fa"}),
-    "gymnasium.envs.classic_control.acrobot:bound": frozenset({"03b27cc816e813da"}),
-    "gymnasium.envs.classic_control.acrobot:rk4": frozenset({"a559b3da11111380"}),
-    "gymnasium.envs.toy_text.blackjack:BlackjackEnv": frozenset({"4e43f617f05b8207"}),
-    "gymnasium.envs.toy_text.blackjack:_hand_sum_and_usable_ace": frozenset(
-        {"d53c4e45ea464761"}
-    ),
-    "gymnasium.envs.toy_text.blackjack:cmp": frozenset({"075dae006c842877"}),
-    "gymnasium.envs.toy_text.blackjack:deck": frozenset({"a8649fc3580b2011"}),
-    "gymnasium.envs.toy_text.blackjack:draw_card": frozenset({"a42e0c6b858aa3fd"}),
-    "gymnasium.envs.toy_text.blackjack:draw_hand": frozenset({"6570a0f52b4ae1fe"}),
-    "gymnasium.envs.toy_text.blackjack:usable_ace": frozenset({"d0c16b834e97acd1"}),
-    "gymnasium.envs.toy_text.blackjack:sum_hand": frozenset({"bb21cb9abfe95df7"}),
-    "gymnasium.envs.toy_text.blackjack:is_bust": frozenset({"e8a79a7d1760ff44"}),
-    "gymnasium.envs.toy_text.blackjack:score": frozenset({"194495e0e5d9171c"}),
-    "gymnasium.envs.toy_text.blackjack:is_natural": frozenset({"912a28823d19146f"}),
-    "gymnasium.envs.toy_text.utils:categorical_sample": frozenset({"f6bf2612aab25539"}),
-    "gymnasium.envs.toy_text.frozen_lake:FrozenLakeEnv": frozenset(
-        {"ce3983488ff54f7b"}
-    ),
-    "gymnasium.envs.toy_text.cliffwalking:CliffWalkingEnv": frozenset(
-        {"615f986456c69858"}
-    ),
-    "gymnasium.envs.toy_text.taxi:TaxiEnv": frozenset({"ae610d1af9b1fca0"}),
+    f"{module}:{name}": frozenset({digest})
+    for module, names in _GYMNASIUM_1_4.items()
+    for name, digest in names.items()
 }
 """Digests by name: those of Gymnasium 1.4.0."""
 

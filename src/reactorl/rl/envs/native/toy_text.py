@@ -122,7 +122,7 @@ class Tabular(Kind):
     body = "Tabular"
     width = 0
     has_infos = True
-    actions: int
+    actions: int  # of the class
     first: Any = 1
     """The probability in the info of a reset."""
     is_taxi = False
