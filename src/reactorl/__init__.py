@@ -24,6 +24,7 @@ from reactorl._decl.state import state
 from reactorl._decl.timer import Timer, reset, shutdown, startup
 from reactorl._decl.watchdog import Watchdog, WatchdogControl
 from reactorl._program.elaborate import Analysis, analyze, elaborate
+from reactorl._program.placement import Federation
 from reactorl._program.program import Program
 from reactorl.diagnostics import Diagnostic, Severity
 from reactorl.errors import (
@@ -33,6 +34,7 @@ from reactorl.errors import (
     ContainmentError,
     DeclarationError,
     DelayError,
+    FederationError,
     GlobalRandomError,
     Hop,
     ProgramError,
@@ -61,11 +63,11 @@ from reactorl.tag import (
 )
 
 if TYPE_CHECKING:
+    from reactorl._federation.run import run
     from reactorl._runtime.drive import drive
     from reactorl._runtime.options import MAX_WORKERS
     from reactorl._runtime.recording import Recording
     from reactorl._runtime.result import Result
-    from reactorl._runtime.run import run
     from reactorl._runtime.watch import Sample, Watch
     from reactorl.diagram.picture import graph
 
@@ -86,6 +88,8 @@ __all__ = [
     "DelayError",
     "Diagnostic",
     "Duration",
+    "Federation",
+    "FederationError",
     "GlobalRandomError",
     "Hop",
     "Input",
@@ -152,7 +156,7 @@ _LAZY = {
     "Watch": "reactorl._runtime.watch",
     "drive": "reactorl._runtime.drive",
     "graph": "reactorl.diagram.picture",
-    "run": "reactorl._runtime.run",
+    "run": "reactorl._federation.run",
 }
 _LAZY_PACKAGES = ("diagram", "lf", "rl")
 

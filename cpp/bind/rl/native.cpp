@@ -231,10 +231,10 @@ class Group {
     native::Columns found;
     std::size_t part = 0;
     for (const nb::handle array : arrays) {
-      const auto size = nb::cast<std::size_t>(array.attr("size"));
-      if (part == 3 || nb::len(array) != rows) {
+      if (part == 3 || !is_array(array) || nb::len(array) != rows) {
         throw std::invalid_argument("an array for observations has another form");
       }
+      const auto size = nb::cast<std::size_t>(array.attr("size"));
       const bool floats =
           PyArray_DESCR(reinterpret_cast<PyArrayObject*>(array.ptr()))->type_num ==
           NPY_FLOAT;
@@ -307,7 +307,12 @@ NB_MODULE(_bodies, m) {
            "kind"_a, "count"_a, "autoreset"_a, "table"_a.none())
       .def("assign", &Group::assign, nb::kw_only(), "observations"_a, "rewards"_a,
            "terminations"_a, "truncations"_a, "last"_a, "status"_a, "transitions"_a,
-           "row"_a, "Write results into these arrays, from this row on.")
+           "row"_a,
+           nb::sig("def assign(self, *, observations: tuple[object, ...], "
+                   "rewards: object, terminations: object, truncations: object, "
+                   "last: tuple[object, ...], status: object, transitions: object, "
+                   "row: int) -> None"),
+           "Write results into these arrays, from this row on.")
       .def("adopt", &Group::adopt, "at"_a, "generator"_a, nb::kw_only(), "numbers"_a,
            "elapsed"_a, "limit"_a, "has_ended"_a, "steps"_a,
            "Take the state of an environment over; False: another one has its generator.")

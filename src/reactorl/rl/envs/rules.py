@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 Restart: TypeAlias = Literal["never", "reset", "recreate"]
+MAX_ENVS: Final = 1_000_000
+"""Sub-environments of a vector or a training; each is an object of Python."""
+MAX_TIMEOUT: Final = 1_000_000.0
+"""Seconds; the operating system cannot wait for much longer ones."""
 RESTARTS: Final[tuple[Restart, ...]] = ("never", "reset", "recreate")
 NativeOption: TypeAlias = Literal["auto"] | bool
 
@@ -38,7 +42,7 @@ class Rules:
         Raises:
             TypeError: ``timeout`` is not a number.
             ValueError: ``restart`` or ``native`` is unknown, or ``timeout`` is not
-                positive.
+                positive, or longer than 11 days.
         """
         native: object = self.native
         if native != "auto" and not isinstance(native, bool):
@@ -55,4 +59,10 @@ class Rules:
             raise TypeError(msg)
         if not timeout > 0:
             msg = f"timeout must be above 0 seconds, got {timeout}"
+            raise ValueError(msg)
+        if timeout > MAX_TIMEOUT:
+            msg = (
+                f"timeout must be at most {MAX_TIMEOUT:.0f} seconds, or None for no "
+                f"limit, got {timeout}"
+            )
             raise ValueError(msg)

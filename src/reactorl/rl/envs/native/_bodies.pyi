@@ -23,7 +23,7 @@ class Group:
 
     def __init__(self, kind: str, count: int, autoreset: int, table: Table | None) -> None: ...
 
-    def assign(self, *, observations: tuple, rewards: object, terminations: object, truncations: object, last: tuple, status: object, transitions: object, row: int) -> None:
+    def assign(self, *, observations: tuple[object, ...], rewards: object, terminations: object, truncations: object, last: tuple[object, ...], status: object, transitions: object, row: int) -> None:
         """Write results into these arrays, from this row on."""
 
     def adopt(self, at: int, generator: object, *, numbers: Sequence[float], elapsed: int, limit: int, has_ended: bool, steps: int) -> bool:
