@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 DESCRIPTION = """\
 Print facts for a bug report: versions, Python and its GIL, the extension,
 cores, packages, environment variables; run a small program on two workers twice
-and compare the results; tell which environments are stepped in native code; give
-advice for full speed. Changes nothing.
+and compare the results; list the environments that are stepped in native code;
+give advice for full speed. Changes nothing.
 """
 EPILOG = """\
 examples:

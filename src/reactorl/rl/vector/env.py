@@ -355,7 +355,7 @@ class VectorEnv(SendRecv, gym.vector.VectorEnv[Any, Any, Any]):
     def envs(self) -> list[gym.Env[Any, Any]]:
         """The environments themselves, if they are in this process.
 
-        From now on they are stepped in Python: whoever has them may change them.
+        From now on they are stepped in Python, because the caller may change them.
         """
         found: list[gym.Env[Any, Any]] | None = getattr(self._backend, "envs", None)
         if found is None:

@@ -100,7 +100,7 @@ def test_states_and_generators_are_those_of_python(case: str) -> None:
         for ours, theirs in zip(envs.envs, sync.envs, strict=True):
             assert_same(kept_state(ours), kept_state(theirs))
         assert live(envs) == 0
-        for actions in sampled(sync, 30):  # and they go on from there
+        for actions in sampled(sync, 30):  # and they continue from there
             assert_same(envs.step(actions), sync.step(actions))
 
 

@@ -3,7 +3,7 @@
 
 A body has numbers: first its state, then its parameters. A kind reads them from an
 environment and writes the state back, in the very form in which Gymnasium keeps it, so
-that drawing, saving and stepping in Python go on from there.
+that drawing, saving and stepping in Python continue from there.
 """
 
 from __future__ import annotations
