@@ -63,8 +63,8 @@ from reactorl.tag import (
 )
 
 if TYPE_CHECKING:
+    from reactorl._federation.drive import drive
     from reactorl._federation.run import run
-    from reactorl._runtime.drive import drive
     from reactorl._runtime.options import MAX_WORKERS
     from reactorl._runtime.recording import Recording
     from reactorl._runtime.result import Result
@@ -154,7 +154,7 @@ _LAZY = {
     "Result": "reactorl._runtime.result",
     "Sample": "reactorl._runtime.watch",
     "Watch": "reactorl._runtime.watch",
-    "drive": "reactorl._runtime.drive",
+    "drive": "reactorl._federation.drive",
     "graph": "reactorl.diagram.picture",
     "run": "reactorl._federation.run",
 }

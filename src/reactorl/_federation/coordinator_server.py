@@ -23,6 +23,8 @@ from reactorl._federation.frames import (
     Failed,
     Finished,
     Hello,
+    Save,
+    Saved,
     Start,
     StopRequest,
 )
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reactorl._federation.certificate import Certificate
+    from reactorl._federation.codec import Payload
     from reactorl._federation.coordinator import Orders
     from reactorl._federation.endpoint import Address
     from reactorl._federation.frames import Frame
@@ -47,6 +50,11 @@ if TYPE_CHECKING:
     from reactorl._program.cut import Cut
     from reactorl._program.program import Program
     from reactorl._runtime.options import Options
+
+
+class RunOverError(Exception):
+    """The run has ended, so a driver cannot continue it; ``run`` has the reason."""
+
 
 _LEAD: int = 200_000_000
 """Nanoseconds between the start and the time of the first tag, unless ``fast``."""
@@ -104,6 +112,7 @@ class CoordinatorServer:
             for index, name in enumerate(cut.names)
         ]
         self._hellos: dict[int, Hello] = {}
+        self._saved: dict[int, Payload] = {}
         self._results: dict[int, Finished | Failed] = {}
         self._over: set[int] = set()
         self._lost: dict[int, LinkError] = {}
@@ -170,6 +179,35 @@ class CoordinatorServer:
         """End the program at the next tag at which all federates can."""
         with self._changed:
             self._request_stop()
+
+    # -- for the driver of a program, in this process --------------------------------
+
+    def advance(self, tag: Tag, driver: int) -> None:
+        """Let federates begin tags up to this one; see ``Coordinator``."""
+        with self._changed:
+            self._send(self._coordinator.advance(tag, driver))
+
+    def save(self, tag: Tag, driver: int) -> dict[int, Payload]:
+        """Return the states of all federates but the driver, after a tag.
+
+        No later tag may begin before; see ``advance``. Waits until all have run it.
+
+        Raises:
+            RunOverError: The run ended meanwhile; ``run`` says why.
+        """
+        others = {index for index in range(self._count) if index != driver}
+        with self._changed:
+            self._saved = {}
+            for index in sorted(others):
+                self._links[index].put(Save(tag))
+            # Said again, so that those that wait look at what they were asked.
+            self._send(self._coordinator.advance(tag, driver))
+            self._changed.wait_for(
+                lambda: others <= self._saved.keys() or self._aborted or self._over
+            )
+            if others <= self._saved.keys():
+                return {index: self._saved[index] for index in sorted(others)}
+        raise RunOverError
 
     def close(self) -> None:
         """Accept nothing more, and end all connections."""
@@ -309,6 +347,8 @@ class CoordinatorServer:
                     self._abort()
             case Finished():
                 self._results[federate] = frame
+            case Saved():
+                self._saved[federate] = frame.payload
             case Bye():
                 pass
             case _:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from reactorl._federation.codec import encode
 from reactorl._federation.endpoint import Address, Listener, connect
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from reactorl._program.program import Program
     from reactorl._runtime.options import Options
     from reactorl._runtime.recording import Recording
+    from reactorl._runtime.watch import Watch
+
+NOTHING: Final = Finished({"whole": False}, encode(None))
+"""The result of a federate that did not get to the end, without an error of its own."""
 
 _LOCAL = ("workers", "start_time", "timing")
 
@@ -75,6 +79,7 @@ class Member:
         membership: Where the others are, and who this is.
         replay: Where physical inputs come from.
         record: Where physical inputs go to.
+        attend: Called with the federate before it is connected and has its first tag.
         extra: Called after the run; returns what goes with its result.
     """
 
@@ -87,6 +92,7 @@ class Member:
         *,
         replay: Recording | None = None,
         record: Recording | None = None,
+        attend: Callable[[Federate], object] | None = None,
         extra: Callable[[], object] | None = None,
     ) -> None:
         self._program = program
@@ -95,6 +101,9 @@ class Member:
         self._me = membership
         self._replay = replay
         self._record = record
+        self._attend = attend
+        self._federate: Federate | None = None
+        self._listener: Listener | None = None
         self._extra = extra
         self._identity = Identity(
             membership.index,
@@ -125,65 +134,96 @@ class Member:
             LinkError: Another federate, or the coordinator, is gone.
             ReactionError: A body of this federate raised.
         """
-        network = self._network
-        listener = Listener(
-            self._me.address, self._identity, self._admit, self._accept, self._refused
-        )
-        result: Finished | Failed = Finished({"whole": False}, encode(None))
+        result: Finished | Failed = NOTHING
         status = 1
         try:
-            result = self._take_part(listener.address)
+            federate = self.join()
+            if federate is not None:
+                result = self._take_part(federate)
             status = 0
         except BaseException as error:
             result = pack_error(error)
             raise
         finally:
-            listener.close()
-            with self._lock:
-                early, self._early = self._early or [], None
-                self._closed = True
-            for connection in early:
-                connection.wire.close()
-            self.reported = network.coordinator.is_connected
-            network.close(result, status, timeout=self._me.timeout)
+            self.leave(result, status)
         return bool(result.facts["whole"])
 
-    def _take_part(self, address: Address) -> Finished:
+    def _take_part(self, federate: Federate) -> Finished:
+        whole = federate.run()
+        if self._network.error is not None:
+            raise self._network.error
+        result = federate.result
+        if result is not None and self._extra is not None:
+            result = replace(result, extra=self._extra())
+        return Finished({"whole": whole}, encode(result))
+
+    # -- the parts of a run -----------------------------------------------------------
+
+    def make(
+        self, start_time: int, at_start: Callable[[Watch], object] | None = None
+    ) -> Federate:
+        """Make the federate, before it takes part: a program that is driven."""
+        options = replace(self._options, start_time=start_time)
+        self._federate = Federate(
+            self._program,
+            self._cut,
+            self._me.index,
+            options,
+            self._network,
+            replay=self._replay,
+            record=self._record,
+            at_start=at_start,
+        )
+        if self._attend is not None:
+            self._attend(self._federate)
+        return self._federate
+
+    def join(self) -> Federate | None:
+        """Connect to all others; return the federate, None if the run was aborted.
+
+        Call ``leave`` in any case.
+
+        Raises:
+            HandshakeError: The coordinator did not accept this process.
+            LinkError: Another federate, or the coordinator, is gone.
+        """
         network, me = self._network, self._me
-        nothing = Finished({"whole": False}, encode(None))
-        hello = Hello(me.index, me.life, {"address": str(address)})
+        self._listener = Listener(
+            me.address, self._identity, self._admit, self._accept, self._refused
+        )
+        hello = Hello(me.index, me.life, {"address": str(self._listener.address)})
         expected = Admission(name="the coordinator")
         connection = connect(me.coordinator, self._identity, COORDINATOR, expected)
         network.hello(connection, hello)
         start = network.wait_for_start()
         if start is None:
-            return nothing
-        options = replace(self._options, start_time=start.time)
-        federate = Federate(
-            self._program,
-            self._cut,
-            me.index,
-            options,
-            network,
-            replay=self._replay,
-            record=self._record,
-        )
+            return None
+        driven = self._federate is not None  # who made it closes it
+        federate = self._federate or self.make(start.time)
         network.bind(federate)
         try:
             self._connect(start)
-            if not network.wait_for_links():
-                federate.live.close()
-                return nothing
+            if network.wait_for_links():
+                return federate
         except BaseException as error:
-            federate.live.close(error)
+            if not driven:
+                federate.live.close(error)
             raise
-        whole = federate.run()
-        if network.error is not None:
-            raise network.error
-        result = federate.result
-        if result is not None and self._extra is not None:
-            result = replace(result, extra=self._extra())
-        return Finished({"whole": whole}, encode(result))
+        if not driven:
+            federate.live.close()
+        return None
+
+    def leave(self, result: Finished | Failed, status: int) -> None:
+        """Give the coordinator the result, and end all connections."""
+        if self._listener is not None:
+            self._listener.close()
+        with self._lock:
+            early, self._early = self._early or [], None
+            self._closed = True
+        for connection in early:
+            connection.wire.close()
+        self.reported = self._network.coordinator.is_connected
+        self._network.close(result, status, timeout=self._me.timeout)
 
     def _connect(self, start: Start) -> None:
         """Connect to federates with lower numbers; those with higher ones do so."""

@@ -18,7 +18,7 @@ not a matter of timing, so results are reproducible.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Unpack
 
 from reactorl import Reactor
@@ -36,6 +36,7 @@ from reactorl.rl.flow.environment import (
     unmade,
 )
 from reactorl.rl.flow.evaluation import play
+from reactorl.rl.flow.federates import flow_federation, rollout_blocks
 from reactorl.rl.flow.parameter_server import SplitsUpdate
 from reactorl.rl.flow.program import PERIOD, TrainingLoop, in_flight
 from reactorl.rl.flow.replay import check_memory
@@ -247,6 +248,10 @@ class Flow(FlowOptions, Task):
             steps = self.algorithm.iterations * self.algorithm.steps_per_iteration
             check_memory(min(replay.capacity, steps), self.spaces)
 
+    def check_federates(self, count: int) -> None:
+        """Check that so many processes can share the rollouts."""
+        rollout_blocks(self.num_rollouts, count)
+
     # -- the program ------------------------------------------------------------------
 
     def main(self, registry: StateRegistry | None = None, first: int = 1) -> Reactor:
@@ -307,15 +312,17 @@ class FlowRun(DrivenRun[Iteration]):
 
     def __init__(self, flow: Flow, **options: Unpack[RunOptions]) -> None:
         self.flow = flow
+        federation = options.pop("federation", None)
+        if federation is not None:
+            options["federation"] = flow_federation(flow, federation)
         super().__init__(
             flow.main,
             seed=flow.seed,
             period=PERIOD,
             limit=flow.iterations,
+            preload=partial(in_flight, flow),
             options=options,
         )
-        for port, value, sent in in_flight(flow, self.registry):
-            self.session.preload(port, value, sent=sent)
 
     def step(self) -> Iteration:
         """Do one iteration."""
