@@ -77,8 +77,8 @@ WORKLOAD = Workload(
     title="Native environments",
     about="A round is a step of all sub-environments through `VectorEnv.step`, with "
     "random actions of NumPy from a table that all engines share. `native-1` and "
-    "`native` step Gymnasium's environments in C++, with 1 and 2 workers; their results "
-    "are compared with those of `SyncVectorEnv`, bit by bit.",
+    "`native` step Gymnasium's environments in C++, with 1 and 2 workers; their "
+    "results are compared with those of `SyncVectorEnv`, bit by bit.",
     unit="step",
     rate="steps",
     units=_units,

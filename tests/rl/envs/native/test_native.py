@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reactorl.rl import EnvError, VectorEnv
+from reactorl.rl.envs import arrays
 from reactorl.rl.envs.native import choice, sources
 from reactorl.rl.envs.native.choice import KINDS, are_native, unavailable
 from reactorl.rl.envs.native.self_check import self_check
@@ -464,11 +465,12 @@ def test_native_steps_in_worker_processes(case: str, mode: AutoresetMode) -> Non
         assert_same_run(play(envs, **script), theirs)
 
 
-def test_large_batches_in_buffers_of_their_own() -> None:
-    theirs = play_sync(makers("CartPole-v1", 4200), steps=6)
-    with closing(native("CartPole-v1", 4200)) as envs:
-        ours = play(envs, steps=6)
-        assert live(envs) == 4200
+def test_batches_that_would_be_lent_are_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrays, "LARGE", 16)
+    theirs = play_sync(makers("CartPole-v1", 4), steps=30, reset_at=[9])
+    with closing(native("CartPole-v1", 4)) as envs:
+        ours = play(envs, steps=30, reset_at=[9])
+        assert live(envs) == 4
     assert_same_run(ours, theirs)
 
 
