@@ -198,7 +198,7 @@ class FederateProcess:
                     target.flush()
                 except BrokenPipeError:
                     return  # the federate gets this error at its next line
-                except OSError as error:  # e.g. the disk is full; the run goes on
+                except OSError as error:  # e.g. a full disk, which is raised at the end
                     self.output_error = self.output_error or error
                 except ValueError:  # it is closed
                     continue
