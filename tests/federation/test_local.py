@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -363,6 +364,51 @@ def test_federate_that_is_killed_from_outside_is_named(
     assert "the last tag that it reported is" in str(error)
     run.federates.close()
     assert all(each.status is not None for each in run.federates.processes)
+
+
+def kill_at_a_random_moment(seed: int) -> None:
+    """Kill a federate at some moment of its life, also before the run has begun."""
+    random = Random(seed)
+    run = Endless("endless chain")
+    process = random.choice(run.federates.processes)
+    delay = random.choice((0.0, 0.05, 0.3, 1.0)) * random.random() * 2
+    with run.federates:
+        waiting = threading.Thread(target=run.wait, daemon=True)
+        waiting.start()
+        time.sleep(delay)  # any moment must be fine
+        os.kill(process.pid, signal.SIGKILL)
+        waiting.join(HANG)
+        assert not waiting.is_alive()
+
+    (error,) = run.ends
+    assert isinstance(error, FederationError)
+    assert f"federate {process.name} was lost: its process {process.pid}" in str(error)
+    assert all(each.status is not None for each in run.federates.processes)
+    assert all(gone(each.pid) for each in run.federates.processes)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_kill_at_a_random_moment_is_seen_and_named(seed: int) -> None:
+    kill_at_a_random_moment(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3, 100))
+def test_kills_at_many_moments_are_seen_and_named(seed: int) -> None:
+    kill_at_a_random_moment(seed)
+
+
+@pytest.mark.slow
+def test_federate_that_is_stopped_for_20_seconds_is_not_lost(endless: Any) -> None:
+    run = endless("endless chain")
+    run.begin()
+    pid = run.federates.processes[2].pid
+    os.kill(pid, signal.SIGSTOP)
+    time.sleep(20)
+    os.kill(pid, signal.SIGCONT)
+    run.federates.request_stop()
+
+    assert len(run.end()) == 4
 
 
 def test_federate_that_is_stopped_for_a_while_is_not_lost(endless: Any) -> None:
