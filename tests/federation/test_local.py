@@ -26,6 +26,7 @@ from reactorl import (
     ReactorlError,
     Timer,
     elaborate,
+    lf,
     msec,
     param,
     reaction,
@@ -627,3 +628,13 @@ def test_error_of_a_script_has_the_traceback_of_its_body(tmp_path: Path) -> None
 def test_reaction_error_is_of_the_public_class() -> None:
     with pytest.raises(ReactionError):
         run(ALL["failing"].main, fast=True, timeout=9, federation=2)
+
+
+def test_classes_of_lf_files_are_refused_with_the_way_out(tmp_path: Path) -> None:
+    file = tmp_path / "Main.lf"
+    file.write_text(
+        "target Python\nreactor A {}\nmain reactor { a = new A() b = new A() }"
+    )
+
+    with pytest.raises(ReactorlError, match="reactorl run --federated"):
+        run(lf.load(file).main, fast=True, federation=2)  # type: ignore[arg-type]
