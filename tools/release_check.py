@@ -144,7 +144,12 @@ def wheel_contents(release: Release) -> Problems:
         if "reactorl/py.typed" not in names:
             yield f"{wheel.name} must contain reactorl/py.typed"
         abi = tag_of(wheel).removeprefix("cp")
-        for stem in ("_core", "rl/envs/_stepping", "rl/wrappers/_resize"):
+        for stem in (
+            "_core",
+            "rl/envs/_stepping",
+            "rl/envs/native/_bodies",
+            "rl/wrappers/_resize",
+        ):
             built = [n for n in names if n.startswith(f"reactorl/{stem}.")]
             built = [n for n in built if n.endswith(BINARY)]
             if len(built) != 1 or f"-{abi}-" not in built[0]:

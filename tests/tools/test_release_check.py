@@ -43,6 +43,7 @@ IN_WHEEL: dict[str, bytes] = {
     "reactorl/py.typed": b"",
     f"reactorl/_core.{SUFFIX}": b"\x7fELF /usr/lib/x ./cpp/src/a.cpp",
     f"reactorl/rl/envs/_stepping.{SUFFIX}": b"\x7fELF",
+    f"reactorl/rl/envs/native/_bodies.{SUFFIX}": b"\x7fELF",
     f"reactorl/rl/wrappers/_resize.{SUFFIX}": b"\x7fELF",
     "reactorl/diagram/assets/elkjs/elk-worker.min.js.gz": b"x",
     "reactorl/diagram/assets/elkjs/LICENSE.md": b"theirs",
