@@ -2,14 +2,15 @@
 """Many native steps, compared with Python in samples.
 
 The native vector steps all the way. At regular intervals its state is handed to a
-vector of Python environments, as by a checkpoint, and both do the next steps. A checkpoint
-does not say that an episode has ended, so episodes are reset in their last step.
+vector of Python environments, as by a checkpoint, and both do the next steps. There is
+no place in it for an episode that has ended: episodes are reset in their last step.
 """
 
 from __future__ import annotations
 
 from contextlib import closing
 from typing import Any
+
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
