@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -189,6 +190,19 @@ def test_output_is_forwarded_with_names(capfd: pytest.CaptureFixture[str]) -> No
     printed = capfd.readouterr()
     assert printed.out == "".join(f"[b] count {n}\n" for n in (1, 2, 3, 4))
     assert printed.err == "".join(f"[b] count {n} to stderr\n" for n in (1, 2, 3, 4))
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is missing")
+def test_output_that_is_lost_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in one process, where printing raises."""
+    stream = Path("/dev/full").open("w")  # noqa: SIM115 - closing it raises as well
+    monkeypatch.setattr(sys, "stdout", stream)
+
+    with pytest.raises(OSError, match="No space left"):
+        ticking("Printer", timeout=3)
+
+    with suppress(OSError):
+        stream.close()
 
 
 def test_exit_in_a_body_ends_the_run_with_its_status() -> None:
