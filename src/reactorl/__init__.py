@@ -64,6 +64,7 @@ from reactorl.tag import (
 
 if TYPE_CHECKING:
     from reactorl._federation.drive import drive
+    from reactorl._federation.launch.joining import join_federation
     from reactorl._federation.run import run
     from reactorl._runtime.options import MAX_WORKERS
     from reactorl._runtime.recording import Recording
@@ -132,6 +133,7 @@ __all__ = [
     "history",
     "hours",
     "interleaved",
+    "join_federation",
     "minutes",
     "msec",
     "nsec",
@@ -156,6 +158,7 @@ _LAZY = {
     "Watch": "reactorl._runtime.watch",
     "drive": "reactorl._federation.drive",
     "graph": "reactorl.diagram.picture",
+    "join_federation": "reactorl._federation.launch.joining",
     "run": "reactorl._federation.run",
 }
 _LAZY_PACKAGES = ("diagram", "lf", "rl")

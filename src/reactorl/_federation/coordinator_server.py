@@ -34,6 +34,7 @@ from reactorl._federation.link_errors import FrameError, LinkError, PeerLostErro
 from reactorl._federation.member import run_digest
 from reactorl._federation.messages import BEFORE_ALL, Kind, Message, Report
 from reactorl._federation.network import ABORT
+from reactorl._federation.watch import Watches
 from reactorl.tag import Tag
 
 if TYPE_CHECKING:
@@ -111,6 +112,7 @@ class CoordinatorServer:
             )
             for index, name in enumerate(cut.names)
         ]
+        self._watches = Watches()
         self._hellos: dict[int, Hello] = {}
         self._saved: dict[int, Payload] = {}
         self._results: dict[int, Finished | Failed] = {}
@@ -217,6 +219,7 @@ class CoordinatorServer:
         self._listener.close()
         for link in self._links:
             link.close(timeout=0)
+        self._watches.close()
 
     # -- waiting --------------------------------------------------------------------
 
@@ -308,7 +311,10 @@ class CoordinatorServer:
     def _accept(self, connection: Connection) -> None:
         with self._changed:
             again = connection.rank in self._hellos or connection.rank in self._over
-        if again or connection.purpose is not Purpose.FRAMES:
+        if connection.purpose is Purpose.WATCH:
+            self._watches.add(connection, self._links[connection.rank])
+            return
+        if again:
             connection.wire.close()
             return
         self._links[connection.rank].attach(connection)

@@ -17,6 +17,7 @@ from reactorl._federation.handshake import COORDINATOR, Admission, Identity, Pur
 from reactorl._federation.link_errors import FrameError
 from reactorl._federation.network import Network
 from reactorl._federation.values import ValueCodec
+from reactorl._federation.watch import Watches
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from reactorl._federation.certificate import Certificate
     from reactorl._federation.frames import Failed, Start
     from reactorl._federation.handshake import Connection
+    from reactorl._federation.link import Link
     from reactorl._federation.link_errors import LinkError
     from reactorl._federation.secret import RunSecret
     from reactorl._program.cut import Cut
@@ -120,6 +122,7 @@ class Member:
         self._network = Network(cut, membership.index, values)
         self._lock = threading.Lock()
         self._early: list[Connection] | None = []
+        self._watches = Watches()
         self._closed = False
         self.reported = False
         """Whether the coordinator has got the error that ended the run."""
@@ -193,6 +196,7 @@ class Member:
         )
         hello = Hello(me.index, me.life, {"address": str(self._listener.address)})
         expected = Admission(name="the coordinator")
+        self._watch(me.coordinator, COORDINATOR, network.coordinator)
         connection = connect(me.coordinator, self._identity, COORDINATOR, expected)
         network.hello(connection, hello)
         start = network.wait_for_start()
@@ -224,6 +228,7 @@ class Member:
             connection.wire.close()
         self.reported = self._network.coordinator.is_connected
         self._network.close(result, status, timeout=self._me.timeout)
+        self._watches.close()
 
     def _connect(self, start: Start) -> None:
         """Connect to federates with lower numbers; those with higher ones do so."""
@@ -240,8 +245,21 @@ class Member:
             if peer < self._me.index:
                 address = Address.parse(str(addresses[peer]))
                 expected = Admission(1, link.received, link.peer)
+                self._watch(address, peer, link)
                 connection = connect(address, self._identity, peer, expected)
                 self._network.attach(peer, connection)
+
+    def _watch(self, address: Address, peer: int, link: Link) -> None:
+        """Notice within 10 s that the wire to another host is dead.
+
+        Before the link is connected: a peer that has its links may end at any time.
+        """
+        if not address.path:
+            expected = Admission(1, 0, link.peer)
+            connection = connect(
+                address, self._identity, peer, expected, purpose=Purpose.WATCH
+            )
+            self._watches.add(connection, link)
 
     # -- called by threads of the listener ------------------------------------------
 
@@ -253,8 +271,10 @@ class Member:
 
     def _accept(self, connection: Connection) -> None:
         with self._lock:
-            if self._closed or connection.purpose is not Purpose.FRAMES:
+            if self._closed:
                 connection.wire.close()
+            elif connection.purpose is Purpose.WATCH:
+                self._watches.add(connection, self._network.links[connection.rank])
             elif self._early is not None:  # the run has not begun here
                 self._early.append(connection)
             else:

@@ -60,6 +60,7 @@ GROUPS = {
         "env_id", "env_kwargs", "wrappers", "time_limit", "frame_stack",
         "preprocessing", "life_loss", "clip_rewards", "num_envs", "norm_obs",
         "norm_reward", "reward_scale", "placement", "env_timeout", "env_restart",
+        "native",
     ),
     "training": ("total_timesteps", "seed", "num_steps", "rollouts", "lag"),
     "optimization": (

@@ -25,6 +25,7 @@ from reactorl import Reactor
 from reactorl.rl._public import public
 from reactorl.rl.checkpoint.registry import StateRegistry
 from reactorl.rl.envs.factory import Recipe
+from reactorl.rl.envs.rules import NativeOption  # noqa: TC001 - of a flag
 from reactorl.rl.envs.shard_factory import ShardFactory
 from reactorl.rl.flow.algorithm import FlowError, Spaces, require
 from reactorl.rl.flow.environment import (
@@ -65,6 +66,10 @@ class FlowOptions(TaskOptions, PreprocessingOptions):
     """Number of rollout reactors; must divide num_envs. 0: the largest of 4, 3, 2, 1
     that does. Each has its own random numbers, so another number gives other
     results."""
+    # Not compared: it decides how environments are stepped, not what is computed.
+    native: NativeOption = field(default="auto", repr=False, compare=False)
+    """Whether Gymnasium's own environments are stepped in native code: those of ids
+    that have it, all (an error if one has none), or none. Results are the same."""
 
 
 @public
@@ -217,6 +222,7 @@ class Flow(FlowOptions, Task):
             self.placement,
             timeout=self.env_timeout,
             restart=self.env_restart,
+            native=self.native,
             num_envs=self.algorithm.num_envs // self.num_rollouts,
             num_shards=self.num_rollouts,
             concurrent=True,  # with the shard of evaluation, at least
@@ -281,7 +287,7 @@ class Flow(FlowOptions, Task):
             rendered = {**maker.kwargs, "render_mode": "rgb_array"}
             maker = replace(maker, kwargs=rendered)
 
-        shards = ShardFactory(maker)
+        shards = ShardFactory(maker, native=self.native if watch is None else False)
         return play(
             lambda count: EvaluationEnvs(
                 shards, self.spaces, count, self.algorithm, self.max_eval_steps
