@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <new>
+
+#include "reactorl.h"
+
+namespace reactorl {
+
+/// The size in bytes of a value of a type of `reactorl.h`.
+[[nodiscard]] constexpr auto size_of(reactorl_type type) -> std::size_t {
+  constexpr std::size_t kSizes[] = {0, 1, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 1};
+  const std::size_t count = type >> 8U;
+  const std::size_t size = kSizes[type & 0xFFU];
+  return count == 0 && (type & 0xFFU) != REACTORL_BYTES ? size : size * count;
+}
+
+[[nodiscard]] constexpr auto is_type(reactorl_type type) -> bool {
+  constexpr reactorl_type kLargest = reactorl_type{1} << 40U;
+  return (type & 0xFFU) <= REACTORL_BYTES && (type >> 8U) < kLargest;
+}
+
+/// Whether it is a single number.
+[[nodiscard]] constexpr auto is_scalar(reactorl_type type) -> bool {
+  return type < REACTORL_BYTES;
+}
+
+/// Plain data of a type: what native bodies send. It counts its references itself and can
+/// be released on any thread. Once sent it never changes.
+class alignas(16) NativeValue {
+ public:
+  /// A value that is zero; the caller has the only reference.
+  [[nodiscard]] static auto make(reactorl_type type) -> NativeValue* {
+    const std::size_t size = size_of(type);
+    void* memory = ::operator new(sizeof(NativeValue) + size);
+    auto* value = new (memory) NativeValue(type);
+    std::memset(value->data(), 0, size);
+    return value;
+  }
+  /// A copy of `data`; the caller has the only reference.
+  [[nodiscard]] static auto make(reactorl_type type, const void* data) -> NativeValue* {
+    const std::size_t size = size_of(type);
+    void* memory = ::operator new(sizeof(NativeValue) + size);
+    auto* value = new (memory) NativeValue(type);
+    if (size > 0) std::memcpy(value->data(), data, size);
+    return value;
+  }
+  NativeValue(const NativeValue&) = delete;
+  auto operator=(const NativeValue&) -> NativeValue& = delete;
+
+  void retain() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
+  void release() noexcept {
+    // Most have one reference, which nobody else can share meanwhile.
+    if (references_.load(std::memory_order_acquire) == 1 ||
+        references_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      this->~NativeValue();
+      ::operator delete(this);
+    }
+  }
+
+  [[nodiscard]] auto type() const -> reactorl_type { return type_; }
+  [[nodiscard]] auto data() -> void* { return this + 1; }
+  [[nodiscard]] auto data() const -> const void* { return this + 1; }
+  [[nodiscard]] auto equals(const NativeValue& other) const -> bool {
+    return type_ == other.type_ &&
+           std::memcmp(data(), other.data(), size_of(type_)) == 0;
+  }
+
+ private:
+  explicit NativeValue(reactorl_type type) : type_(type) {}
+  ~NativeValue() = default;
+
+  std::atomic<std::uint32_t> references_{1};
+  reactorl_type type_;
+};
+static_assert(sizeof(NativeValue) == 16);
+
+}  // namespace reactorl
