@@ -35,11 +35,10 @@ auto name_of(reactorl_type type) -> std::string {
   constexpr const char* kNames[] = {"none",  "bool",   "int8",   "int16",  "int32",
                                     "int64", "uint8",  "uint16", "uint32", "uint64",
                                     "float32", "float64", "bytes"};
-  const std::uint64_t kind = type & 0xFFU;
-  if (kind > REACTORL_BYTES) return "no type";
-  std::string name = kNames[kind];
+  if (!is_type(type)) return "no type";
+  std::string name = kNames[kind_of(type)];
   if (is_scalar(type)) return name;
-  return name + '[' + std::to_string(type >> 8U) + ']';
+  return name + '[' + std::to_string(count_of(type)) + ']';
 }
 
 using Kind = NativeElement::Kind;
@@ -66,7 +65,7 @@ auto find(Running& self, const char* role, std::uint32_t number, std::uint32_t c
                      std::to_string(found->slots.size()) + ", got " +
                      std::to_string(channel));
   }
-  if (type != nullptr && *type != found->type) {
+  if (type != nullptr && *type != without_layout(found->type)) {
     return self.fail(found->name + " has dtype " + name_of(found->type) +
                      ", and the native body uses it as " + name_of(*type));
   }
@@ -126,7 +125,7 @@ auto set(reactorl_context* context, std::uint32_t effect, std::uint32_t channel,
   Running& self = running(context);
   const SlotId slot = find_output(self, effect, channel, type);
   if (slot == kNone) return -1;
-  self.core().set(*self.worker, slot, value_of(type, data));
+  self.core().set(*self.worker, slot, value_of(self.core().type_of(slot), data));
   return 0;
 }
 
@@ -136,7 +135,7 @@ auto make(reactorl_context* context, std::uint32_t effect, std::uint32_t channel
   const SlotId slot = find_output(self, effect, channel, type);
   if (slot == kNone) return nullptr;
   if (type == REACTORL_NONE) return self.fail("a value of dtype none has no memory");
-  NativeValue* value = NativeValue::make(type);
+  NativeValue* value = NativeValue::make(self.core().type_of(slot));
   self.core().set(*self.worker, slot, Value::adopt(value));
   return value->data();  // kept alive by the slot
 }
@@ -147,10 +146,11 @@ auto schedule(reactorl_context* context, std::uint32_t effect, std::int64_t dela
   const NativeElement* found = find_effect(self, effect, Kind::kAction, "an action");
   if (found == nullptr) return -1;
   if (find(self, kEffect, effect, 0, &type) == nullptr) return -1;
+  Value value = value_of(found->type, data);
   if (found->physical) {
-    self.core().schedule_physical(found->trigger, delay, value_of(type, data));
+    self.core().schedule_physical(found->trigger, delay, std::move(value));
   } else {
-    self.core().schedule(*self.worker, found->trigger, delay, value_of(type, data));
+    self.core().schedule(*self.worker, found->trigger, delay, std::move(value));
   }
   return 0;
 }

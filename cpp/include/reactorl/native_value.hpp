@@ -11,22 +11,35 @@
 
 namespace reactorl {
 
-/// The size in bytes of a value of a type of `reactorl.h`.
+// A type of `reactorl.h` has its kind in the lowest 8 bits and its count in the next 40.
+// Inside of the core it also has a layout: a number by which the host knows how to show
+// the value, such as the shape of an array. Native bodies see types without it.
+inline constexpr unsigned kLayoutShift = 48;
+
+[[nodiscard]] constexpr auto kind_of(reactorl_type type) -> unsigned {
+  return type & 0xFFU;
+}
+[[nodiscard]] constexpr auto without_layout(reactorl_type type) -> reactorl_type {
+  return type & ((reactorl_type{1} << kLayoutShift) - 1);
+}
+[[nodiscard]] constexpr auto count_of(reactorl_type type) -> std::uint64_t {
+  return without_layout(type) >> 8U;
+}
+[[nodiscard]] constexpr auto layout_of(reactorl_type type) -> std::size_t {
+  return type >> kLayoutShift;
+}
+[[nodiscard]] constexpr auto is_type(reactorl_type type) -> bool {
+  return kind_of(type) <= REACTORL_BYTES;
+}
+/// Whether it is a single number, or nothing.
+[[nodiscard]] constexpr auto is_scalar(reactorl_type type) -> bool {
+  return kind_of(type) != REACTORL_BYTES && count_of(type) == 0;
+}
+/// The size of a value in bytes.
 [[nodiscard]] constexpr auto size_of(reactorl_type type) -> std::size_t {
   constexpr std::size_t kSizes[] = {0, 1, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 1};
-  const std::size_t count = type >> 8U;
-  const std::size_t size = kSizes[type & 0xFFU];
-  return count == 0 && (type & 0xFFU) != REACTORL_BYTES ? size : size * count;
-}
-
-[[nodiscard]] constexpr auto is_type(reactorl_type type) -> bool {
-  constexpr reactorl_type kLargest = reactorl_type{1} << 40U;
-  return (type & 0xFFU) <= REACTORL_BYTES && (type >> 8U) < kLargest;
-}
-
-/// Whether it is a single number.
-[[nodiscard]] constexpr auto is_scalar(reactorl_type type) -> bool {
-  return type < REACTORL_BYTES;
+  const std::size_t size = kSizes[kind_of(type)];
+  return is_scalar(type) ? size : size * count_of(type);
 }
 
 /// Plain data of a type: what native bodies send. It counts its references itself and can
