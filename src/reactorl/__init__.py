@@ -33,6 +33,7 @@ from reactorl.errors import (
     ContainmentError,
     DeclarationError,
     DelayError,
+    DTypeError,
     GlobalRandomError,
     Hop,
     ProgramError,
@@ -61,6 +62,13 @@ from reactorl.tag import (
 )
 
 if TYPE_CHECKING:
+    from reactorl._decl.native import (
+        NativeBody,
+        NativeState,
+        get_include,
+        native,
+        native_state,
+    )
     from reactorl._runtime.drive import drive
     from reactorl._runtime.options import MAX_WORKERS
     from reactorl._runtime.recording import Recording
@@ -82,6 +90,7 @@ __all__ = [
     "BusyError",
     "CausalityError",
     "ContainmentError",
+    "DTypeError",
     "DeclarationError",
     "DelayError",
     "Diagnostic",
@@ -95,6 +104,8 @@ __all__ = [
     "MultiInput",
     "MultiOutput",
     "MultiPort",
+    "NativeBody",
+    "NativeState",
     "Output",
     "PhysicalAction",
     "Port",
@@ -124,12 +135,15 @@ __all__ = [
     "bank",
     "drive",
     "elaborate",
+    "get_include",
     "graph",
     "history",
     "hours",
     "interleaved",
     "minutes",
     "msec",
+    "native",
+    "native_state",
     "nsec",
     "param",
     "reaction",
@@ -150,8 +164,13 @@ _LAZY = {
     "Result": "reactorl._runtime.result",
     "Sample": "reactorl._runtime.watch",
     "Watch": "reactorl._runtime.watch",
+    "NativeBody": "reactorl._decl.native",
+    "NativeState": "reactorl._decl.native",
     "drive": "reactorl._runtime.drive",
+    "get_include": "reactorl._decl.native",
     "graph": "reactorl.diagram.picture",
+    "native": "reactorl._decl.native",
+    "native_state": "reactorl._decl.native",
     "run": "reactorl._runtime.run",
 }
 _LAZY_PACKAGES = ("diagram", "lf", "rl")
