@@ -137,7 +137,7 @@ typedef struct {
 typedef struct {
   uint32_t size;
   const char* reactor; /* its full name */
-  uint64_t seed;       /* of this reactor alone, as `self.seed` in Python */
+  uint64_t seed;       /* of this reactor alone: the lowest 64 bits of `self.seed` */
   int64_t bank_index;  /* 0 outside of banks */
   const reactorl_param* params;
   uint32_t param_count;

@@ -157,10 +157,9 @@ void Executor::run(bool at_home) {
 void Executor::consider_sharing(ReactionId next) {
   if (options_.shuffle != 0) {
     open_phase(plan_.workers - 1);  // tests want many threads, not speed
-    const bool was_inside = workers_[0].inside;
     leave(workers_[0]);
     std::this_thread::yield();
-    if (was_inside) enter(workers_[0]);
+    if (!mixed_) enter(workers_[0]);
     return;
   }
   const WorkerId helpers = policy_.helpers_for(next, ready_, pool_->spinning());
@@ -263,7 +262,9 @@ auto Executor::wait_for_work(Worker& worker) -> ReactionId {
   const bool slept = found == kNone;
   if (slept) found = sleep(worker);
   if (!mixed_) enter(worker);
-  if (slept && worker.id == 0) poll();
+  // A native body that was found must not wait for one that holds the interpreter.
+  const bool polls = worker.id == 0 && (!mixed_ || found == kNone);
+  if (slept && polls) poll();
   return found;
 }
 

@@ -319,21 +319,29 @@ class DTypeError(ReactorlError, TypeError):
         dtype: Its data type.
         described: What may be sent on it.
         got: The type that was sent, and the value if it is a number.
+        is_input: Whether it was given to ``step``, which then ran nothing.
     """
 
     def __init__(
-        self, element: str, dtype: str, described: str, got: str, where: Position
+        self,
+        element: str,
+        dtype: str,
+        described: str,
+        got: str,
+        where: Position,
+        is_input: bool = False,  # noqa: FBT001, FBT002 - positional, for pickling
     ) -> None:
         super().__init__(
             f"{element} must be {described}, got {got}",
             where,
             "Convert it before it is sent, or change the dtype.",
         )
-        self.args = (element, dtype, described, got, where)
+        self.args = (element, dtype, described, got, where, is_input)
         self.element = element
         self.dtype = dtype
         self.described = described
         self.got = got
+        self.is_input = is_input
 
 
 class ReactionError(ReactorlError):

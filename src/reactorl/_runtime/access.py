@@ -74,7 +74,8 @@ def mismatches(
             channel = planned.slot_channel[element] if kind == "slot" else element
             name, where, dtype = of_channel(channel)
         assert dtype is not None  # only these have a type to mismatch
-        return DTypeError(name, str(dtype), dtype.described, _told(value), where)
+        told, is_input = _told(value), kind == "slot"
+        return DTypeError(name, str(dtype), dtype.described, told, where, is_input)
 
     return mismatch
 
