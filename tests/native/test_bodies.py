@@ -42,7 +42,7 @@ from reactorl._decl.native import ABI
 from reactorl._util import seeds
 from tests.native.conftest import compile_c
 
-# -- parallel -----------------------------------------------------------------------------
+# -- parallel ------------------------------------------------------
 
 
 def test_two_native_bodies_of_a_level_run_at_the_same_time_also_with_a_gil(
@@ -64,15 +64,21 @@ def test_two_native_bodies_of_a_level_run_at_the_same_time_also_with_a_gil(
 def test_a_native_body_runs_while_python_computes(library: str) -> None:
     # The body in Python waits for the native one while it holds the GIL: without
     # detaching, neither would end. ctypes.PyDLL keeps the GIL.
+    # Not at the start, which reactors begin on their home workers.
     class Native(Reactor):
-        meet = reaction(startup)(native(library, "meet"))
+        tick = Timer(msec(1))
+        meet = reaction(tick)(native(library, "meet"))
 
     class Python(Reactor):
-        @reaction(startup)
+        tick = Timer(msec(1))
+
+        @reaction(tick)
         def meet(self) -> None:
             held = ctypes.PyDLL(library)
             body = Body.in_dll(held, "meet")
-            function = ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
+            function = ctypes.PYFUNCTYPE(
+                ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p
+            )
             assert function(body.function)(None, None) == 0
 
     class Main(Reactor):
@@ -94,7 +100,7 @@ class Body(ctypes.Structure):
     )
 
 
-# -- where bodies are from -----------------------------------------------------------------
+# -- where bodies are from ------------------------------------------------------
 
 
 def test_a_library_that_cannot_be_loaded_is_an_error(tmp_path: Path) -> None:
@@ -193,7 +199,7 @@ def test_import_reactorl_does_not_load_ctypes() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-# -- failures -------------------------------------------------------------------------------
+# -- failures ------------------------------------------------------
 
 
 def failing(library: str, symbol: str) -> type[Reactor]:
@@ -287,13 +293,13 @@ def test_another_type_than_declared_cannot_be_used(library: str) -> None:
         work = reaction(inp, effects=[out])(native(library, "wrong_type"))
 
     with (
-        pytest.raises(ReactionError, match="main.inp has dtype int64, and the native"),
+        pytest.raises(ReactionError, match=r"main.inp has dtype int64, and the native"),
         drive(Child, workers=1) as session,
     ):
         session.step(inp=1)
 
 
-# -- stops and deadlines ---------------------------------------------------------------------
+# -- stops and deadlines ------------------------------------------------------
 
 
 def counting(library: str, stops: bool | None) -> type[Reactor]:  # noqa: FBT001
@@ -317,7 +323,9 @@ def counting(library: str, stops: bool | None) -> type[Reactor]:  # noqa: FBT001
 
     class Main(Reactor):
         def build(self) -> None:
-            self.connect(self.add("counter", Counter).count, self.add("stopper", Stopper).count)
+            self.connect(
+                self.add("counter", Counter).count, self.add("stopper", Stopper).count
+            )
 
     return Main
 
@@ -375,7 +383,7 @@ def test_a_deadline_that_is_met_runs_the_native_body(library: str) -> None:
     assert trace.tags[0].reactions[0].sets == (("main.worker.out", "1"),)
 
 
-# -- state ------------------------------------------------------------------------------------
+# -- state ------------------------------------------------------
 
 
 def counter(library: str) -> type[Reactor]:
@@ -401,7 +409,9 @@ def counter(library: str) -> type[Reactor]:
         )
         again = reaction(tick, effects=[number])(
             native(
-                Address.of(library, "count_again"), signature="none -> int64", state=memory
+                Address.of(library, "count_again"),
+                signature="none -> int64",
+                state=memory,
             )
         )
 
@@ -445,7 +455,9 @@ def test_a_run_continues_from_saved_native_state(library: str) -> None:
     with drive(counter(library), workers=1) as session:
         session.step(saved=kept)
         assert session.step(tick=None).number == 8
-    with pytest.raises(ReactorlError, match=r"save of counter_state .* the run has ended"):
+    with pytest.raises(
+        ReactorlError, match=r"save of counter_state .* the run has ended"
+    ):
         memory.save()
 
 
@@ -535,5 +547,3 @@ def test_a_reactor_with_watchdogs_has_no_native_bodies(library: str) -> None:
 
     with pytest.raises(WiringError, match="is in a reactor with watchdogs"):
         elaborate(Main)
-
-

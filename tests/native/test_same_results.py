@@ -153,7 +153,9 @@ def clocked(library: str, *, native_body: bool) -> type[Reactor]:
 
         if native_body:
             send = reaction(startup, effects=[poke])(native(library, "send_later"))
-            tell = reaction(tick, effects=[since, microstep, clock])(native(library, "tell_time"))
+            tell = reaction(tick, effects=[since, microstep, clock])(
+                native(library, "tell_time")
+            )
         else:
 
             @reaction(startup, effects=[poke])

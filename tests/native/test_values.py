@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values of data types cross between Python and native bodies unchanged, or not at all."""
+"""Values of data types cross between Python and native bodies unchanged or not."""
 
 from __future__ import annotations
 
@@ -53,7 +53,9 @@ def echo(library: str, symbol: str, dtype: Any) -> type[Reactor]:  # noqa: ANN40
     return Echo
 
 
-INTEGERS = [(f"{sign}int{bits}", bits, sign) for bits in (8, 16, 32, 64) for sign in "u "]
+INTEGERS = [
+    (f"{sign}int{bits}", bits, sign) for bits in (8, 16, 32, 64) for sign in "u "
+]
 
 
 @pytest.mark.parametrize(("name", "bits", "sign"), INTEGERS)
@@ -61,14 +63,18 @@ def test_integers_cross_exactly_up_to_their_limits(
     library: str, name: str, bits: int, sign: str
 ) -> None:
     name = name.strip()
-    least, most = (0, 2**bits - 1) if sign == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    least, most = (
+        (0, 2**bits - 1) if sign == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    )
     with drive(echo(library, f"echo_{name}", name), workers=1) as session:
         for value in (0, 1, least, most):
             out = session.step(inp=value).out
             assert out == value
             assert type(out) is int
         for value in (least - 1, most + 1, 2**70, True, 1.0, None, np.int64(1)):
-            with pytest.raises(DTypeError, match=f"main.inp must be {name}, a Python int"):
+            with pytest.raises(
+                DTypeError, match=f"main.inp must be {name}, a Python int"
+            ):
                 session.step(inp=value)
         assert session.step(inp=7).out == 7
 
@@ -99,7 +105,9 @@ def test_other_types_cross(library: str) -> None:
             session.step(inp=0)
     with drive(echo(library, "echo_bytes", "bytes[5]"), workers=1) as session:
         assert session.step(inp=b"\0abc\0").out == b"\0abc\0"
-        with pytest.raises(DTypeError, match="bytes of length 5, got bytes of length 4"):
+        with pytest.raises(
+            DTypeError, match="bytes of length 5, got bytes of length 4"
+        ):
             session.step(inp=b"abcd")
 
 
@@ -150,7 +158,11 @@ def test_an_error_about_a_value_names_element_place_and_remedy() -> None:
     with pytest.raises(DTypeError) as caught:
         run(Main, fast=True)
     error = pickle.loads(pickle.dumps(caught.value))
-    assert (error.element, error.dtype, error.got) == ("main.sender.out", "float64", "int 1")
+    assert (error.element, error.dtype, error.got) == (
+        "main.sender.out",
+        "float64",
+        "int 1",
+    )
     assert error.where is not None
     assert error.where.file == __file__
     assert "Convert it before it is sent" in str(error)
@@ -169,7 +181,7 @@ def test_payloads_of_actions_have_their_type(kind: Any) -> None:  # noqa: ANN401
             for value in (None, 1.5):
                 with pytest.raises(DTypeError, match=r"main.later must be int64"):
                     self.later.schedule(0, value)
-            with pytest.raises(DTypeError, match="main.array must be float64"):
+            with pytest.raises(DTypeError, match=r"main.array must be float64"):
                 self.array.schedule(0, [1.0, 2.0])
             self.later.schedule(0, 5)
             self.array.schedule(0, np.array([1.0, 2.0]))
@@ -219,12 +231,23 @@ def test_a_mutable_input_gets_a_copy_that_can_be_changed() -> None:
         assert session.step(inp=np.array([1.0, 2.0])).out == 4.0
 
 
-# -- programs that do not fit ------------------------------------------------------------
+# -- programs that do not fit -------------------------------------------------------
 
 
 def test_only_names_of_data_types_are_accepted() -> None:
-    for wrong in ("int65", "float64[]", "bytes", "none[2]", "int64[0]", 5, int, "Int64"):
-        with pytest.raises(DeclarationError, match="dtype must be the name of a data type"):
+    for wrong in (
+        "int65",
+        "float64[]",
+        "bytes",
+        "none[2]",
+        "int64[0]",
+        5,
+        int,
+        "Int64",
+    ):
+        with pytest.raises(
+            DeclarationError, match="dtype must be the name of a data type"
+        ):
             Input[Any](dtype=wrong)  # type: ignore[arg-type]
 
 
@@ -242,7 +265,9 @@ def test_connected_ports_have_one_type(library: str) -> None:
     assert "Give both the same dtype" in str(caught.value)
 
 
-def test_a_port_without_type_takes_that_of_what_it_is_connected_to(library: str) -> None:
+def test_a_port_without_type_takes_that_of_what_it_is_connected_to(
+    library: str,
+) -> None:
     class Plain(Reactor):
         inp = Input[int]()
         out = Output[int]()
@@ -264,7 +289,7 @@ def test_a_port_without_type_takes_that_of_what_it_is_connected_to(library: str)
 
     with drive(Main, workers=1) as session:
         assert session.step(inp=3).out == 3
-        with pytest.raises(DTypeError, match="main.plain.out must be int64"):
+        with pytest.raises(DTypeError, match=r"main.plain.out must be int64"):
             session.step(inp="x")
 
 
@@ -276,7 +301,9 @@ def test_a_native_body_needs_types_of_all_that_it_uses(library: str) -> None:
 
     with pytest.raises(WiringError) as caught:
         elaborate(Main)
-    assert "native reaction main.send uses main.out, which has no dtype" in str(caught.value)
+    assert "native reaction main.send uses main.out, which has no dtype" in str(
+        caught.value
+    )
     assert caught.value.where is not None
     assert caught.value.where.file == __file__
 

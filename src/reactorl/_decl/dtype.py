@@ -132,7 +132,8 @@ class DType:
 
     def pack(self, value: Any) -> bytes | None:  # noqa: ANN401
         """Return the bytes of ``value``; None if it is of another type."""
-        if type(value) is not self.value_class:
+        kind: type = type(value)
+        if kind is not self.value_class:
             return None
         if self.struct is not None or _KINDS[self.kind] == "bytes":
             return bytes(value)

@@ -247,7 +247,7 @@ def native(
         raise DeclarationError(
             msg,
             where,
-            'It lists inputs, an arrow, and effects: "int64, float64[4] -> bool, mode".',
+            'It lists inputs, an arrow, and effects: "int64, bytes[4] -> bool, mode".',
         )
     if not function:
         msg = f"{name} has no function"
@@ -364,7 +364,9 @@ class NativeState:
     def _check_alive(self, what: str) -> None:
         if not self._alive:
             msg = f"{what} of {self._name} failed: the run has ended"
-            raise ReactorlError(msg, self._where, "Save in a reaction, or between steps.")
+            raise ReactorlError(
+                msg, self._where, "Save in a reaction, or between steps."
+            )
 
     def _end(self) -> None:
         """Destroy the state; a second call does nothing."""
@@ -425,7 +427,8 @@ def _numbers(params: Mapping[str, object]) -> list[_Param]:
     for name, value in params.items():
         if isinstance(value, int):
             if -(2**63) <= value < 2**63:
-                numbers.append(_Param(name.encode(), True, value, float(value)))
+                integer = {"is_integer": True, "integer": value}
+                numbers.append(_Param(name.encode(), number=float(value), **integer))
         elif isinstance(value, float):
-            numbers.append(_Param(name.encode(), False, 0, value))
+            numbers.append(_Param(name.encode(), number=value))
     return numbers

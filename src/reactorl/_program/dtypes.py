@@ -141,7 +141,10 @@ def native_elements(
     effects = [
         *map(port, node.effect_ports),
         *map(action, node.effect_actions),
-        *(NativeElement("mode", mode, None, entry) for mode, entry in node.effect_modes),
+        *(
+            NativeElement("mode", mode, None, entry)
+            for mode, entry in node.effect_modes
+        ),
     ]
     return inputs, effects
 
@@ -160,9 +163,7 @@ def _native_errors(
 ) -> Iterator[WiringError]:
     name = program.reaction_name(node.id)
     inputs, effects = native_elements(program, types, node)
-    lacking = [
-        e for e in (*inputs, *effects) if e.dtype is None and e.kind != "mode"
-    ]
+    lacking = [e for e in (*inputs, *effects) if e.dtype is None and e.kind != "mode"]
     for element in lacking:
         msg = f"native reaction {name} uses {element.name(program)}, which has no dtype"
         remedy = (

@@ -114,8 +114,8 @@ def analyze(main: type[Reactor] | Reactor) -> Analysis:
         # A loop in a part of a program is a loop in the whole program.
         program = builder.freeze(errors)
         if program is not None:
-            for error in dtypes.errors(program):
-                errors.add(error)
+            for wrong in dtypes.errors(program):
+                errors.add(wrong)
         if program is None and is_complete:
             program = builder.without_order()
     return Analysis(program, tuple(errors))

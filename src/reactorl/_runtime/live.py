@@ -79,7 +79,9 @@ class Live:
         with gc_paused():
             self.planned = make_plan(program, options.workers, self._part)
         if federated is not None and self.planned.slot_dtype:
-            msg = "ports and actions with a dtype, and native bodies, cannot be federated"
+            msg = (
+                "ports and actions with a dtype, and native bodies, cannot be federated"
+            )
             where = program.reactors[0].where
             raise ProgramError(msg, where, "Run this program in one process.")
         self._record = record

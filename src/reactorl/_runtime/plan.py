@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from reactorl._decl.dtype import DType
-    from reactorl._program.dtypes import NativeElement
-
     from reactorl._program.cut import Part
+    from reactorl._program.dtypes import NativeElement
     from reactorl._program.program import ConnectionNode, Program, ReactionNode
 
 _TIMER, _LOGICAL, _PHYSICAL, _STAGE, _PHYSICAL_STAGE = range(5)
@@ -40,6 +39,7 @@ class Planned:
     first_stage: int  # trigger id of stage 0
     slot_channel: Sequence[int]  # slot -> the channel that is written, or -1
     stages: Sequence[ConnectionNode]  # one connection of each stage
+    channel_dtype: Sequence[DType | None]
     slot_dtype: Sequence[DType | None]  # empty if no port or action has one
     layouts: Sequence[DType | None]  # how to show values, by the layout of their type
 
@@ -93,7 +93,8 @@ def make_plan(program: Program, workers: int, part: Part | None = None) -> Plann
     action_slot = range(len(slot_channel), len(slot_channel) + len(program.actions))
     slot_channel.extend(-1 for _ in action_slot)
 
-    dtypes = _slot_dtypes(program, slot_channel, len(program.timers))
+    of_channel = channel_dtypes(program)
+    dtypes = _slot_dtypes(program, of_channel, slot_channel)
     typed = dict.fromkeys(d for d in dtypes if d is not None and not d.is_number)
 
     plan = _core.Plan()
@@ -169,6 +170,7 @@ def make_plan(program: Program, workers: int, part: Part | None = None) -> Plann
         first_stage=first_stage,
         slot_channel=slot_channel,
         stages=stages,
+        channel_dtype=of_channel,
         slot_dtype=dtypes,
         layouts=[None, *typed],
     )
@@ -177,13 +179,13 @@ def make_plan(program: Program, workers: int, part: Part | None = None) -> Plann
 
 
 def _slot_dtypes(
-    program: Program, slot_channel: Sequence[int], timers: int
+    program: Program, of_channel: Sequence[DType | None], slot_channel: Sequence[int]
 ) -> list[DType | None]:
     """Return the data type of each slot; nothing if none has one."""
     actions = [action.dtype for action in program.actions]
     if all(d is None for d in (*actions, *(port.dtype for port in program.ports))):
         return []
-    of_channel = channel_dtypes(program)
+    timers = len(program.timers)
     ports = len(slot_channel) - timers - len(actions)
     channels = [of_channel[channel] for channel in slot_channel[:ports]]
     return [*channels, *([None] * timers), *actions]
@@ -211,8 +213,8 @@ def set_native(
     node: ReactionNode,
     state: int,
 ) -> None:
-    """Give a reaction with native bodies their functions, and the address of a state."""
-    inputs, effects = native_elements(program, channel_dtypes(program), node)
+    """Give a reaction with native bodies their functions, and the state's address."""
+    inputs, effects = native_elements(program, planned.channel_dtype, node)
 
     def as_tuple(
         element: NativeElement,
@@ -223,7 +225,10 @@ def set_native(
             slots = [planned.channel_slot[c] for c in program.ports[identity].channels]
             return 0, code, slots, 0, False, name
         if element.kind == "action":
-            slot, trigger = planned.action_slot[identity], planned.first_action + identity
+            slot, trigger = (
+                planned.action_slot[identity],
+                planned.first_action + identity,
+            )
             return 1, code, [slot], trigger, program.actions[identity].physical, name
         return 2, code, [], identity, element.entry == "reset", name
 
