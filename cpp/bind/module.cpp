@@ -32,8 +32,7 @@ void add_reactions(Plan& plan, const std::vector<LevelId>& level,
                    const std::vector<ReactorId>& reactor, const Ids& home,
                    const std::vector<ModeId>& scope, const Times& deadline,
                    const std::vector<SlotId>& forward_from,
-                   const std::vector<SlotId>& forward_to,
-                   const std::vector<bool>& native,
+                   const std::vector<SlotId>& forward_to, const std::vector<bool>& native,
                    const std::vector<bool>& native_handler) {
   for (std::size_t i = 0; i < level.size(); ++i) {
     plan.reactions.push_back({level[i], reactor.at(i), home.at(i), scope.at(i),
@@ -158,8 +157,8 @@ auto step(Session& session, Time delay,
   std::vector<std::pair<SlotId, Value>> values;
   values.reserve(inputs.size());
   for (const auto& [slot, value] : inputs) {
-    const bool freezes = session.plan().type_of(slot) == Plan::kUntyped &&
-                         session.host().freeze_arrays;
+    const bool freezes =
+        session.plan().type_of(slot) == Plan::kUntyped && session.host().freeze_arrays;
     if (freezes && !freeze(value.ptr())) throw nb::python_error();
     values.emplace_back(slot, as_value(session, "slot", slot, slot, value));
   }
@@ -172,8 +171,8 @@ auto step(Session& session, Time delay,
                         present);
 }
 
-/// Kind (0: port, 1: action, 2: mode), type, slots, id of the action or mode, whether it is
-/// physical or entered by reset, name.
+/// Kind (0: port, 1: action, 2: mode), type, slots, id of the action or mode, whether it
+/// is physical or entered by reset, name.
 using Element = std::tuple<std::uint32_t, reactorl_type, std::vector<SlotId>,
                            std::uint32_t, bool, std::string>;
 
@@ -207,9 +206,8 @@ auto failure(Session& session) -> nb::tuple {
     return nb::make_tuple(ReactionId(static_cast<std::uint32_t>(native_key)), nb::none(),
                           nb::make_tuple(native.code, native.message));
   }
-  return nb::make_tuple(reaction,
-                        error == nullptr ? nb::object(nb::none()) : nb::steal(error),
-                        nb::none());
+  return nb::make_tuple(
+      reaction, error == nullptr ? nb::object(nb::none()) : nb::steal(error), nb::none());
 }
 
 void hold(PyObject*& place, nb::handle object) {
@@ -321,9 +319,9 @@ NB_MODULE(_core, m) {
       .def(
           "__init__",
           [](Session* self, const Plan& plan, bool fast, bool keepalive, bool trace,
-             bool trace_values, bool replay, bool one_at_a_time, std::optional<Time> timeout,
-             std::optional<Time> start, std::uint64_t shuffle, bool stay_home,
-             std::uint32_t timing) {
+             bool trace_values, bool replay, bool one_at_a_time,
+             std::optional<Time> timeout, std::optional<Time> start,
+             std::uint64_t shuffle, bool stay_home, std::uint32_t timing) {
             Options options;
             options.fast = fast;
             options.keepalive = keepalive;
@@ -338,10 +336,9 @@ NB_MODULE(_core, m) {
             options.timing = timing;
             new (self) Session(plan, options);
           },
-          "plan"_a, nb::kw_only(), "fast"_a, "keepalive"_a, "trace"_a,
-          "trace_values"_a, "replay"_a,
-          "one_at_a_time"_a, "timeout"_a.none(), "start"_a.none(), "shuffle"_a,
-          "stay_home"_a, "timing"_a)
+          "plan"_a, nb::kw_only(), "fast"_a, "keepalive"_a, "trace"_a, "trace_values"_a,
+          "replay"_a, "one_at_a_time"_a, "timeout"_a.none(), "start"_a.none(),
+          "shuffle"_a, "stay_home"_a, "timing"_a)
       .def(
           "add_body",
           [](Session& s, nb::object function, nb::object handler, nb::object instance,
@@ -396,8 +393,7 @@ NB_MODULE(_core, m) {
             s.host().freeze_arrays = freeze_arrays;
           },
           nb::kw_only(), "refuse"_a.none(), "mismatch"_a.none(), "clock"_a.none(),
-          "late"_a.none(), "deliver"_a.none(),
-          "describe"_a.none(), "freeze_arrays"_a)
+          "late"_a.none(), "deliver"_a.none(), "describe"_a.none(), "freeze_arrays"_a)
       .def(
           "port",
           [](Session& s, ReactorId holder, std::uint32_t element, SlotId slot,
@@ -413,10 +409,9 @@ NB_MODULE(_core, m) {
           [](nb::handle self, ReactorId holder, std::uint32_t element, SlotId slot,
              TriggerId trigger, bool physical, const Ids& readers, const Ids& writers) {
             auto& s = nb::cast<Session&>(self);
-            return steal(new_action({s.serial(), holder, element}, slot,
-                                    s.plan().type_of(slot), trigger,
-                                    physical ? self.ptr() : nullptr, s.host(), readers,
-                                    writers));
+            return steal(new_action(
+                {s.serial(), holder, element}, slot, s.plan().type_of(slot), trigger,
+                physical ? self.ptr() : nullptr, s.host(), readers, writers));
           },
           nb::kw_only(), "holder"_a, "element"_a, "slot"_a, "trigger"_a, "physical"_a,
           "readers"_a, "writers"_a)
@@ -455,12 +450,13 @@ NB_MODULE(_core, m) {
           "Run the tag that is `delay` from the last one, with these inputs. Returns the "
           "status, the tag, and which of the outputs were set, with their values.")
       .def("finish", [](Session& s) { return status_word(s.finish()); })
-      .def("failure", &failure,
-           nb::sig("def failure(self) -> tuple[int, BaseException | None, "
-                   "tuple[int, str] | None]"),
-           "What ended the run: an interrupt if there was one (-1), else the failure that "
-           "is first in the fixed order, with its reaction. Of a native body it is a "
-           "number and a message.")
+      .def(
+          "failure", &failure,
+          nb::sig("def failure(self) -> tuple[int, BaseException | None, "
+                  "tuple[int, str] | None]"),
+          "What ended the run: an interrupt if there was one (-1), else the failure that "
+          "is first in the fixed order, with its reaction. Of a native body it is a "
+          "number and a message.")
       .def("tag",
            [](const Session& s) {
              const Tag tag = s.read([](const Scheduler& core) { return core.tag(); });

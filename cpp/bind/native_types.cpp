@@ -62,9 +62,8 @@ auto pass_bytes(PyObject* object, reactorl_type type, Layout layout, Value& out)
 auto to_python(const NativeValue& native, Layout layout) -> PyObject* {
   const reactorl_type type = native.type();
   if (!is_scalar(type)) {
-    PyObject* bytes =
-        PyBytes_FromStringAndSize(static_cast<const char*>(native.data()),
-                                  static_cast<Py_ssize_t>(size_of(type)));
+    PyObject* bytes = PyBytes_FromStringAndSize(static_cast<const char*>(native.data()),
+                                                static_cast<Py_ssize_t>(size_of(type)));
     if (bytes == nullptr) return nullptr;
     PyObject* object = PyObject_CallOneArg(PyTuple_GET_ITEM(layout, 0), bytes);
     Py_DECREF(bytes);
@@ -79,8 +78,7 @@ auto to_python(const NativeValue& native, Layout layout) -> PyObject* {
     case REACTORL_UINT8: return PyLong_FromLong(read<std::uint8_t>(native));
     case REACTORL_UINT16: return PyLong_FromLong(read<std::uint16_t>(native));
     case REACTORL_UINT32: return PyLong_FromLongLong(read<std::uint32_t>(native));
-    case REACTORL_UINT64:
-      return PyLong_FromUnsignedLongLong(read<std::uint64_t>(native));
+    case REACTORL_UINT64: return PyLong_FromUnsignedLongLong(read<std::uint64_t>(native));
     case REACTORL_FLOAT32: return PyFloat_FromDouble(read<float>(native));
     case REACTORL_FLOAT64: return PyFloat_FromDouble(read<double>(native));
     default: Py_RETURN_NONE;

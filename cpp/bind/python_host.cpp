@@ -175,12 +175,11 @@ auto PythonHost::as_kept(const NativeValue& native) const -> PyObject* {
 void PythonHost::delivered(TriggerId trigger, Tag tag, const Value& value) noexcept {
   if (deliver_hook == nullptr) return;
   PyObject* object = as_object(value);
-  PyObject* result =
-      object == nullptr
-          ? nullptr
-          : PyObject_CallFunction(deliver_hook, "ILIO", std::uint32_t{trigger},
-                                  static_cast<long long>(tag.time), tag.microstep,
-                                  object);
+  PyObject* result = object == nullptr
+                         ? nullptr
+                         : PyObject_CallFunction(
+                               deliver_hook, "ILIO", std::uint32_t{trigger},
+                               static_cast<long long>(tag.time), tag.microstep, object);
   Py_XDECREF(object);
   if (result == nullptr) PyErr_WriteUnraisable(deliver_hook);
   Py_XDECREF(result);

@@ -406,8 +406,7 @@ auto refuse(const ViewBase& view, const char* kind, const char* verb) -> PyObjec
 }
 
 auto new_port(const ViewIdentity& id, SlotId slot, reactorl_type type, bool copies,
-              bool replaceable,
-              const std::vector<std::uint32_t>& readers,
+              bool replaceable, const std::vector<std::uint32_t>& readers,
               const std::vector<std::uint32_t>& writers) -> PyObject* {
   auto* port = make<PortView>(port_type, id);
   port->slot = slot;

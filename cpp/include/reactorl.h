@@ -60,7 +60,7 @@ enum {
 
 /* A type is a kind and a count of elements; the count is 0 for a single number. */
 typedef uint64_t reactorl_type;
-#define REACTORL_TYPE(kind, count) ((reactorl_type)(kind) | ((reactorl_type)(count) << 8))
+#define REACTORL_TYPE(kind, count) ((reactorl_type)(kind) | ((reactorl_type)(count) << 8U))
 
 /* ---- What a body can call --------------------------------------------------------- */
 
@@ -240,6 +240,7 @@ static inline int32_t reactorl_fail(reactorl_context* c, int32_t code,
  * reactorl_get_int64s(context, input, channel, count)         an array, or null
  * reactorl_make_int64s(context, effect, channel, count)       an array to fill in
  * and so on for bool, all integers, float32 and float64. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): a type cannot be in parentheses. */
 #define REACTORL_ACCESS_(name, type, kind)                                              \
   static inline type reactorl_get_##name(reactorl_context* c, uint32_t input,           \
                                          uint32_t channel) {                            \
@@ -274,6 +275,7 @@ REACTORL_ACCESS_(uint64, uint64_t, REACTORL_UINT64)
 REACTORL_ACCESS_(float32, float, REACTORL_FLOAT32)
 REACTORL_ACCESS_(float64, double, REACTORL_FLOAT64)
 #undef REACTORL_ACCESS_
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /* What has the type "none". */
 static inline int32_t reactorl_set_none(reactorl_context* c, uint32_t effect,

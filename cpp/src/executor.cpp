@@ -61,8 +61,7 @@ Executor::Executor(const Plan& plan, const Options& options, Host& host, PortSto
     const Time spin = locked ? 0 : tuning::kSpinBetweenPhases;
     // With native bodies a helper enters the host when it has found a body that needs it.
     pool_ = std::make_unique<WorkerPool>(WorkerPool::Options{plan.workers, spin, mixed_},
-                                         host,
-                                         [this](WorkerId w) { help(workers_[w]); });
+                                         host, [this](WorkerId w) { help(workers_[w]); });
     for (WorkerId w = 1; w < plan.workers; ++w) workers_[w].inside = !mixed_;
   }
 }

@@ -32,8 +32,8 @@ auto running(reactorl_context* context) -> Running& {
 }
 
 auto name_of(reactorl_type type) -> std::string {
-  constexpr const char* kNames[] = {"none",  "bool",   "int8",   "int16",  "int32",
-                                    "int64", "uint8",  "uint16", "uint32", "uint64",
+  constexpr const char* kNames[] = {"none",    "bool",    "int8",   "int16",  "int32",
+                                    "int64",   "uint8",   "uint16", "uint32", "uint64",
                                     "float32", "float64", "bytes"};
   if (!is_type(type)) return "no type";
   std::string name = kNames[kind_of(type)];
@@ -125,6 +125,7 @@ auto set(reactorl_context* context, std::uint32_t effect, std::uint32_t channel,
   Running& self = running(context);
   const SlotId slot = find_output(self, effect, channel, type);
   if (slot == kNone) return -1;
+  // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): the value owns it
   self.core().set(*self.worker, slot, value_of(self.core().type_of(slot), data));
   return 0;
 }
@@ -146,6 +147,7 @@ auto schedule(reactorl_context* context, std::uint32_t effect, std::int64_t dela
   const NativeElement* found = find_effect(self, effect, Kind::kAction, "an action");
   if (found == nullptr) return -1;
   if (find(self, kEffect, effect, 0, &type) == nullptr) return -1;
+  // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): the value owns it
   Value value = value_of(found->type, data);
   if (found->physical) {
     self.core().schedule_physical(found->trigger, delay, std::move(value));
@@ -167,8 +169,9 @@ auto request_stop(reactorl_context* context) -> std::int32_t {
   Running& self = running(context);
   if (self.failed) return -1;
   if (!self.reaction->stops) {
-    self.fail("a native body that requests the end of the program must be declared with "
-              "stops=True");
+    self.fail(
+        "a native body that requests the end of the program must be declared with "
+        "stops=True");
     return -1;
   }
   self.core().request_stop();

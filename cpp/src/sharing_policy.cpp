@@ -67,8 +67,8 @@ auto SharingPolicy::helpers_for_level(LevelId level, const ReadyQueue& ready,
   if (native) least = std::max(least, locked);
   const Time saved = sum - least;
   const Time worth = one_at_a_time_ && !native ? tuning::kWorthLocked
-                     : spinning > 0 ? tuning::kWorthSpinning
-                                    : tuning::kWorthAsleep;
+                     : spinning > 0            ? tuning::kWorthSpinning
+                                               : tuning::kWorthAsleep;
   return saved >= worth && may_share() ? std::min(plan_.workers, count) - 1 : 0;
 }
 

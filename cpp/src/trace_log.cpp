@@ -43,7 +43,7 @@ auto put(std::uint8_t* at, const std::vector<TraceNotes::Event>& events)
 /// As `Host::snapshot`, for a native value, without the host.
 auto snapshot(const Value& value, const void* last, bool values) -> std::optional<Value> {
   const NativeValue& now = *value.native();
-  const NativeValue* before = Value::native_of(last);
+  const NativeValue* before = Value::native_of(const_cast<void*>(last));
   const bool by_type = !values && !is_scalar(now.type());
   if (before != nullptr && before->type() == now.type() &&
       (by_type || before->equals(now))) {

@@ -99,8 +99,7 @@ TEST(a_program_without_native_bodies_never_leaves_the_host_with_one_worker) {
   Program program;
   const auto timer = program.timer(0, 1);
   for (ReactorId r = 0; r < 3; ++r) {
-    program.react(
-        {.reactor = r, .triggers = {program.of(timer)}, .body = [](Body&) {}});
+    program.react({.reactor = r, .triggers = {program.of(timer)}, .body = [](Body&) {}});
   }
   Session session(program, 1, {.fast = true, .timeout = 100, .start = 0});
   CHECK(session.run() == Status::kFinished);
@@ -136,8 +135,7 @@ TEST(native_work_is_shared_behind_a_lock_when_it_is_worth_it) {
     return 0;
   };
   for (ReactorId r = 0; r < 8; ++r) {
-    const ReactionId id =
-        program.react({.reactor = r, .triggers = {program.of(timer)}});
+    const ReactionId id = program.react({.reactor = r, .triggers = {program.of(timer)}});
     program.native(id, {.body = call, .state = &work});
   }
   Session session(program, 2,
@@ -289,16 +287,17 @@ TEST(a_trace_keeps_types_of_arrays_and_values_of_numbers) {
                         .state = &work,
                         .effects = {port(numbers), port(arrays, kArray),
                                     port(nothing, REACTORL_NONE)}});
-    Session session(program, 1,
-                    {.fast = true, .trace = true, .trace_values = values, .timeout = 9,
-                     .start = 0});
+    Session session(
+        program, 1,
+        {.fast = true, .trace = true, .trace_values = values, .timeout = 9, .start = 0});
     CHECK(session.run() == Status::kFinished);
     // Numbers 0 to 5; arrays once, or 0 to 3; nothing at all of what has no data.
     CHECK_EQ(session.scheduler.trace().values().size(), values ? 10U : 7U);
   }
 }
 
-// ---- Failures ---------------------------------------------------------------------------
+// ---- Failures
+// ---------------------------------------------------------------------------
 
 TEST(the_failure_that_is_first_in_the_order_is_reported) {
   for (const Setting setting : kSettings) {
@@ -332,10 +331,8 @@ auto message(Function work) -> std::string {
   program.type(in, REACTORL_INT64);
   program.type(out, REACTORL_FLOAT64);
   const std::vector<ModeId> modes = program.modal(2);
-  const ReactionId id = program.react({.reactor = 0,
-                                       .triggers = {program.of(timer)},
-                                       .sources = {in},
-                                       .effects = {out}});
+  const ReactionId id = program.react(
+      {.reactor = 0, .triggers = {program.of(timer)}, .sources = {in}, .effects = {out}});
   program.native(id, {.body = call,
                       .state = &work,
                       .inputs = {port(in)},
@@ -356,12 +353,12 @@ TEST(wrong_numbers_and_types_make_a_body_fail) {
            std::string("port has dtype int64, and the native body uses it as float64"));
   CHECK_EQ(message([](reactorl_context* c) { return reactorl_set_int64(c, 0, 0, 1); }),
            std::string("port has dtype float64, and the native body uses it as int64"));
-  CHECK_EQ(message([](reactorl_context* c) {
-             reactorl_make_float64s(c, 0, 0, 3);
-             return 0;
-           }),
-           std::string(
-               "port has dtype float64, and the native body uses it as float64[3]"));
+  CHECK_EQ(
+      message([](reactorl_context* c) {
+        reactorl_make_float64s(c, 0, 0, 3);
+        return 0;
+      }),
+      std::string("port has dtype float64, and the native body uses it as float64[3]"));
   CHECK_EQ(message([](reactorl_context* c) {
              reactorl_get_int64(c, 1, 0);
              return 0;
@@ -376,9 +373,7 @@ TEST(wrong_numbers_and_types_make_a_body_fail) {
            std::string("channel of port must be less than 1, got 2"));
   CHECK_EQ(message([](reactorl_context* c) { return reactorl_set_none(c, 1, 0); }),
            std::string("effect 1, mode, is not a port"));
-  CHECK_EQ(message([](reactorl_context* c) {
-             return reactorl_schedule_none(c, 0, 0);
-           }),
+  CHECK_EQ(message([](reactorl_context* c) { return reactorl_schedule_none(c, 0, 0); }),
            std::string("effect 0, port, is not an action"));
   CHECK_EQ(message([](reactorl_context* c) { return reactorl_enter_mode(c, 0); }),
            std::string("effect 0, port, is not a mode"));
@@ -388,7 +383,8 @@ TEST(wrong_numbers_and_types_make_a_body_fail) {
   CHECK_EQ(message([](reactorl_context*) { return 7; }), std::string());
 }
 
-// ---- Time -------------------------------------------------------------------------------
+// ---- Time
+// -------------------------------------------------------------------------------
 
 TEST(deadlines_of_native_bodies_ask_the_host_only_if_it_watches_the_clock) {
   Program program;
@@ -396,13 +392,14 @@ TEST(deadlines_of_native_bodies_ask_the_host_only_if_it_watches_the_clock) {
   int bodies = 0;
   int handlers = 0;
   Function body = [&](reactorl_context*) { return ++bodies, 0; };
-  const ReactionId id = program.react(
-      {.reactor = 0, .triggers = {program.of(timer)}, .deadline = 10});
+  const ReactionId id =
+      program.react({.reactor = 0, .triggers = {program.of(timer)}, .deadline = 10});
   // The handler is not native: kinds may differ.
-  const ReactionId other = program.react({.reactor = 1,
-                                          .triggers = {program.of(timer)},
-                                          .body = [&](Body& b) { handlers += b.missed(); },
-                                          .deadline = 10});
+  const ReactionId other =
+      program.react({.reactor = 1,
+                     .triggers = {program.of(timer)},
+                     .body = [&](Body& b) { handlers += b.missed(); },
+                     .deadline = 10});
   program.native(id, {.body = call, .state = &body});
   program.native(other, {.body = call, .state = &body});
   Session session(program, 1, {.fast = true, .timeout = 9, .start = 0});
@@ -424,8 +421,7 @@ TEST(native_bodies_see_the_tag_and_can_end_the_program) {
     CHECK(reactorl_physical_time(c) > 0);
     return seen.size() == 3 ? reactorl_request_stop(c) : 0;
   };
-  const ReactionId id =
-      program.react({.reactor = 0, .triggers = {program.of(timer)}});
+  const ReactionId id = program.react({.reactor = 0, .triggers = {program.of(timer)}});
   program.native(id, {.body = call, .state = &work, .stops = true});
   Session session(program, 1, {.fast = true, .start = 1000});
   CHECK(session.run() == Status::kFinished);
@@ -433,7 +429,8 @@ TEST(native_bodies_see_the_tag_and_can_end_the_program) {
   CHECK_EQ(session.scheduler.tag(), (Tag{1011, 1}));
 }
 
-// ---- Plans --------------------------------------------------------------------------------
+// ---- Plans
+// --------------------------------------------------------------------------------
 
 TEST(plans_that_mix_types_are_refused) {
   const auto refused = [](auto change) {

@@ -17,17 +17,19 @@
 
 namespace reactorl {
 
+// NOLINTBEGIN(readability-redundant-member-init): gcc wants these initializers.
+
 /// An input or effect of a native body, by its number in `reactorl.h`.
 struct NativeElement {
   enum class Kind : std::uint8_t { kPort, kAction, kMode };
   Kind kind = Kind::kPort;
-  bool physical = false;        // an action
-  bool by_reset = true;         // how a mode is entered
+  bool physical = false;  // an action
+  bool by_reset = true;   // how a mode is entered
   reactorl_type type = REACTORL_NONE;
   std::vector<SlotId> slots{};  // channels of a port, or the one of an action
   TriggerId trigger = kNone;    // an action
   ModeId mode = kNone;
-  std::string name{};           // for messages
+  std::string name{};  // for messages
 };
 
 /// What a reaction runs instead of bodies of the host.
@@ -39,6 +41,8 @@ struct NativeReaction {
   std::vector<NativeElement> inputs{};
   std::vector<NativeElement> effects{};
 };
+
+// NOLINTEND(readability-redundant-member-init)
 
 /// Runs native bodies, and keeps why some failed.
 ///

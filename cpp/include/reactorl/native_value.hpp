@@ -38,7 +38,7 @@ inline constexpr unsigned kLayoutShift = 48;
 /// The size of a value in bytes.
 [[nodiscard]] constexpr auto size_of(reactorl_type type) -> std::size_t {
   constexpr std::size_t kSizes[] = {0, 1, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 1};
-  const std::size_t size = kSizes[kind_of(type)];
+  const std::size_t size = is_type(type) ? kSizes[kind_of(type)] : 0;
   return is_scalar(type) ? size : size * count_of(type);
 }
 
@@ -79,8 +79,7 @@ class alignas(16) NativeValue {
   [[nodiscard]] auto data() -> void* { return this + 1; }
   [[nodiscard]] auto data() const -> const void* { return this + 1; }
   [[nodiscard]] auto equals(const NativeValue& other) const -> bool {
-    return type_ == other.type_ &&
-           std::memcmp(data(), other.data(), size_of(type_)) == 0;
+    return type_ == other.type_ && std::memcmp(data(), other.data(), size_of(type_)) == 0;
   }
 
  private:

@@ -15,9 +15,9 @@ struct ValueOps {
   void (*release)(void*) noexcept;
 };
 
-/// One reference to something of the host's, which is a Python object, or a test's counter;
-/// or to a native value, which has the lowest bit of its pointer set. The core moves
-/// values; it never looks inside what belongs to the host.
+/// One reference to something of the host's, which is a Python object, or a test's
+/// counter; or to a native value, which has the lowest bit of its pointer set. The core
+/// moves values; it never looks inside what belongs to the host.
 class Value {
  public:
   Value() = default;
@@ -30,7 +30,7 @@ class Value {
   }
   /// Takes over the caller's reference.
   static auto adopt(NativeValue* native) noexcept -> Value {
-    return Value(reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(native) | 1U));
+    return Value(reinterpret_cast<char*>(native) + 1);
   }
 
   Value(Value&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
@@ -47,12 +47,13 @@ class Value {
   /// Borrowed; null if nothing was ever stored.
   [[nodiscard]] auto get() const noexcept -> void* { return object_; }
   /// Borrowed; null unless this is a native value. Others need no host.
-  [[nodiscard]] auto native() const noexcept -> NativeValue* { return native_of(object_); }
+  [[nodiscard]] auto native() const noexcept -> NativeValue* {
+    return native_of(object_);
+  }
   /// The same for what `get` returned.
-  [[nodiscard]] static auto native_of(const void* object) noexcept -> NativeValue* {
-    const auto bits = reinterpret_cast<std::uintptr_t>(object);
-    if ((bits & 1U) == 0) return nullptr;
-    return reinterpret_cast<NativeValue*>(bits & ~std::uintptr_t{1});
+  [[nodiscard]] static auto native_of(void* object) noexcept -> NativeValue* {
+    if ((reinterpret_cast<std::uintptr_t>(object) & 1U) == 0) return nullptr;
+    return reinterpret_cast<NativeValue*>(static_cast<char*>(object) - 1);
   }
   [[nodiscard]] auto copy() const noexcept -> Value { return share(object_); }
   /// Hands the reference to the caller.

@@ -189,7 +189,7 @@ MODE: Final = "mode"
 def parse_signature(text: str) -> tuple[list[str], list[str]] | None:
     """Return the types of inputs and effects in a native body's signature.
 
-    They are in the form of ``DType.native``, or ``mode``. None: it is no signature.
+    They are in the form of ``DType.native``, or ``mode``. None: it is something else.
     """
     inputs, arrow, effects = text.partition("->")
     if not arrow:

@@ -74,13 +74,13 @@ def mismatches(
             channel = planned.slot_channel[element] if kind == "slot" else element
             name, where, dtype = of_channel(channel)
         assert dtype is not None  # only these have a type to mismatch
-        told, is_input = _told(value), kind == "slot"
-        return DTypeError(name, str(dtype), dtype.described, told, where, is_input)
+        text, is_input = _type_text(value), kind == "slot"
+        return DTypeError(name, str(dtype), dtype.described, text, where, is_input)
 
     return mismatch
 
 
-def _told(value: object) -> str:
+def _type_text(value: object) -> str:
     """Return the type of a value and, if that is short, the value."""
     kind = type(value).__name__
     shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)

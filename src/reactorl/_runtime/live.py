@@ -408,12 +408,12 @@ class Live:
         reaction, error, native = self.session.failure()
         if native is not None:
             code, message = native
-            told = f"the native body failed with code {code}"
+            text = f"the native body failed with code {code}"
             raise ReactionError(
                 self.program.reaction_name(reaction),
                 self.now(),
                 self.program.reactions[reaction].where,
-                f"{told}: {message}" if message else told,
+                f"{text}: {message}" if message else text,
             )
         if error is None and self._federated is not None:
             raise ElsewhereError
