@@ -24,6 +24,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,6 +60,9 @@ _CTEST_FAILED: Final = 8
 """Exit status of ctest: a test failed."""
 _OPTIMIZATION: Final = "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG"
 """Mutants are compiled more often than they run long."""
+
+_NOTICED_WITHIN: Final = 60.0
+"""Seconds in which a build notices that a file has changed."""
 
 Status = Literal["killed", "survived"]
 
@@ -98,6 +102,7 @@ class Copy:
         self._python = python
         self._timeout = timeout
         self._passing: set[tuple[str, ...]] = set()
+        self._mutated: Path | None = None
 
         def ignore(place: str, names: list[str]) -> set[str]:
             found = _CACHES(place, names)
@@ -144,7 +149,7 @@ class Copy:
                 msg = f"tests must pass without the mutant, got {evidence}"
                 raise MutationError(msg)
             self._passing.add(mutant.tests)
-        with _changed(path, mutant):
+        with self._changed(path, mutant):
             if not mutant.needs_extension:
                 return Outcome(mutant, *self._run(mutant, "with the mutant"))
             try:
@@ -154,6 +159,18 @@ class Copy:
                 shutil.copytree(
                     self._clean_extensions, self._tree / "src", dirs_exist_ok=True
                 )
+
+    @contextmanager
+    def _changed(self, path: Path, mutant: Mutant) -> Iterator[None]:
+        """Let a file of the copy have a mutant."""
+        original = path.read_text(encoding="utf-8")
+        path.write_text(mutated(original, mutant), encoding="utf-8")
+        self._mutated = path
+        try:
+            yield
+        finally:
+            self._mutated = None
+            path.write_text(original, encoding="utf-8")
 
     def _run(self, mutant: Mutant, when: str) -> tuple[Status, str]:
         if mutant.has_cpp_tests:
@@ -218,7 +235,12 @@ class Copy:
     def _compile(
         self, place: str, options: Sequence[str], when: str, targets: Sequence[str] = ()
     ) -> None:
-        """Configure once, and build what has changed."""
+        """Configure once, and build what has changed.
+
+        Raises:
+            MutationError: It does not compile, or what is built is not made of the
+                file with the mutant.
+        """
         if not (Path(place) / "build.ninja").exists():
             configure = ["cmake", "-S", str(self._tree), "-B", place, "-G", "Ninja"]
             status, lines = self._call([*configure, _OPTIMIZATION, *options])
@@ -226,11 +248,22 @@ class Copy:
                 msg = f"cmake failed: {lines[-1]}"
                 raise MutationError(msg)
         named = ["--target", *targets] if targets else []
-        status, lines = self._call(["cmake", "--build", place, *named])
-        if status != 0:
-            errors = [line for line in lines if "error" in line.casefold()]
-            msg = f"code must compile {when}, got {(errors or lines[-1:])[0]}"
-            raise MutationError(msg)
+        end = time.monotonic() + _NOTICED_WITHIN
+        while True:
+            status, lines = self._call(["cmake", "--build", place, *named])
+            if status != 0:
+                errors = [line for line in lines if "error" in line.casefold()]
+                msg = f"code must compile {when}, got {(errors or lines[-1:])[0]}"
+                raise MutationError(msg)
+            if self._mutated is None or not _has_done_nothing(lines):
+                return
+            # Ninja goes by times of files, and the clock may have been set back.
+            if time.monotonic() > end:
+                name = self._mutated.relative_to(self._tree)
+                msg = f"what its tests run must be built from {name}"
+                raise MutationError(msg)
+            time.sleep(1)
+            self._mutated.touch()
 
     def _call(
         self, command: Sequence[str | Path], variables: Mapping[str, str] | None = None
@@ -266,15 +299,10 @@ class Copy:
         return process.returncode, lines
 
 
-@contextmanager
-def _changed(path: Path, mutant: Mutant) -> Iterator[None]:
-    """Let a file of the copy have a mutant."""
-    original = path.read_text(encoding="utf-8")
-    path.write_text(mutated(original, mutant), encoding="utf-8")
-    try:
-        yield
-    finally:
-        path.write_text(original, encoding="utf-8")
+def _has_done_nothing(lines: Sequence[str]) -> bool:
+    """Return whether a build found that everything was current."""
+    configured = any("Re-running CMake" in line for line in lines)
+    return lines[-1] == "ninja: no work to do." and not configured
 
 
 def mutated(text: str, mutant: Mutant) -> str:

@@ -24,6 +24,7 @@ from reactorl._decl.state import state
 from reactorl._decl.timer import Timer, reset, shutdown, startup
 from reactorl._decl.watchdog import Watchdog, WatchdogControl
 from reactorl._program.elaborate import Analysis, analyze, elaborate
+from reactorl._program.placement import Federation
 from reactorl._program.program import Program
 from reactorl.diagnostics import Diagnostic, Severity
 from reactorl.errors import (
@@ -34,6 +35,7 @@ from reactorl.errors import (
     DeclarationError,
     DelayError,
     DTypeError,
+    FederationError,
     GlobalRandomError,
     Hop,
     ProgramError,
@@ -69,11 +71,11 @@ if TYPE_CHECKING:
         native,
         native_state,
     )
+    from reactorl._federation.run import run
     from reactorl._runtime.drive import drive
     from reactorl._runtime.options import MAX_WORKERS
     from reactorl._runtime.recording import Recording
     from reactorl._runtime.result import Result
-    from reactorl._runtime.run import run
     from reactorl._runtime.watch import Sample, Watch
     from reactorl.diagram.picture import graph
 
@@ -95,6 +97,8 @@ __all__ = [
     "DelayError",
     "Diagnostic",
     "Duration",
+    "Federation",
+    "FederationError",
     "GlobalRandomError",
     "Hop",
     "Input",
@@ -171,7 +175,7 @@ _LAZY = {
     "graph": "reactorl.diagram.picture",
     "native": "reactorl._decl.native",
     "native_state": "reactorl._decl.native",
-    "run": "reactorl._runtime.run",
+    "run": "reactorl._federation.run",
 }
 _LAZY_PACKAGES = ("diagram", "lf", "rl")
 

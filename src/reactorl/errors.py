@@ -381,6 +381,10 @@ class GlobalRandomError(ReactorlError):
     """
 
 
+class FederationError(ReactorlError):
+    """A federate could not be started, did not take part, or is gone."""
+
+
 class TraceError(ReactorlError):
     """A trace or its file cannot be understood."""
 

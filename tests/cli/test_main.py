@@ -126,3 +126,28 @@ def test_interrupt_exits_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(check, "command", interrupted)
 
     assert main(["check", "x.lf"]) == 130
+
+
+@pytest.mark.parametrize(
+    ("error", "what"),
+    [
+        (MemoryError(), "memory is exhausted"),
+        (MemoryError("Unable to allocate 2 TiB"), "memory is exhausted: Unable to"),
+    ],
+)
+def test_exhausted_memory_is_no_defect(
+    error: MemoryError,
+    what: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("reactorl.cli.commands.completion.command", fail)
+
+    assert main(["completion", "bash"]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith(f"reactorl: error: {what}")
+    assert "defect" not in said
+    assert "help: Use smaller sizes, or a machine with more memory." in said

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reactorl.testing import assert_same_trace
+from reactorl.trace import load
 from tests.conformance.harness import (
     HERE,
     Conformance,
@@ -22,6 +23,8 @@ from tests.conformance.harness import (
 )
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from reactorl.trace import Trace
 
 PROGRAMS = programs()
@@ -33,6 +36,8 @@ FEDERATED = [
     for case in PROGRAMS
     if case.name.startswith("federated/") and case.ends_normally
 ]
+# All that can run as processes, also those that end by an error.
+AS_PROCESSES = [case for case in PROGRAMS if case.name.startswith("federated/")]
 IN_PROCESS = [case for case in PROGRAMS if case.name not in ONLY_SEPARATE_PROCESS]
 WORKERS = (1, 2, 4)
 SEPARATE_PROCESS = (
@@ -103,6 +108,26 @@ def test_federates_print_and_trace_what_one_process_does(case: Conformance) -> N
         # Which of two federates prints first at a tag is not determined.
         assert sorted(parts.printed.splitlines()) == sorted(case.expected.splitlines())
         assert_same_trace(parts.trace, alone or parts.replayed)
+
+
+@pytest.mark.parametrize("case", AS_PROCESSES, ids=lambda case: case.name)
+def test_federates_as_processes_print_and_trace_what_one_process_does(
+    case: Conformance, tmp_path: Path
+) -> None:
+    file = tmp_path / "parts.trace"
+
+    outcome = run_in_process(case, "--federated", "--trace", str(file))
+
+    # Which of two federates prints first is not determined.
+    printed = [line.partition("] ")[2] for line in outcome.stdout.splitlines()]
+    assert sorted(printed) == sorted(case.expected.splitlines()), outcome.stderr
+    assert outcome.status == case.status, outcome.stderr
+    for text in case.stderr:
+        if "run in this process" not in text:
+            assert text in outcome.stderr
+    if case.ends_normally and not case.physical:
+        alone = by_runtime(case, workers=1, shuffle=0)[1]
+        assert_same_trace(load(file).trace, alone)
 
 
 @pytest.mark.parametrize("name", SEPARATE_PROCESS)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from reactorl._federation.coordinator import Coordinator
 from reactorl._federation.federate import Federate
-from reactorl._federation.merge import merged_trace
+from reactorl._federation.merge import merged_recording, merged_trace
 from reactorl._federation.messages import NEVER_ENDS, Kind, Message, Report
 from reactorl._runtime.options import make_options
 from reactorl._runtime.recording import Recording
@@ -221,21 +221,8 @@ class Simulation:
 
     def recorded(self) -> Recording:
         """Return the physical inputs of all federates, if the run recorded them."""
-        merged = Recording(program=self.program.digest)
-        for life in self.lives:
-            part = life.record
-            if part is None:
-                continue
-            merged.seed = part.seed
-            merged.events += part.events
-            merged.missed += part.missed
-            merged.clock |= part.clock
-            merged.alarms |= part.alarms
-            if part.end is not None:
-                merged.end = max(part.end, merged.end or part.end)
-        merged.events.sort(key=lambda event: (event[0], event[1]))  # stable
-        merged.missed.sort()
-        return merged
+        parts = [life.record for life in self.lives if life.record is not None]
+        return merged_recording(parts)
 
     def _new_life(self, index: int, number: int) -> Life:
         record = Recording() if self._record else None

@@ -28,6 +28,7 @@ from reactorl._federation.link_errors import (
     Refusal,
 )
 from reactorl._federation.member import Member, Membership
+from reactorl._federation.parts import whole_trace
 from reactorl._federation.secret import RunSecret
 from reactorl.tag import Tag
 from reactorl.testing import assert_same_trace
@@ -135,11 +136,14 @@ class Federates:
 
     def run(self) -> Trace:
         try:
-            return self.server.run()
+            parts = self.server.run()
         finally:
             for thread in self.threads:
                 thread.join(HANG)
                 assert not thread.is_alive()
+        trace = whole_trace(self.program, self.cut, parts)
+        assert trace is not None
+        return trace
 
     def wait_until_running(self) -> None:
         """Wait until all take part and one has done some tags."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -162,6 +163,19 @@ def test_number() -> None:
 }
 
 
+def needs_cmake() -> None:
+    beside = Path(sys.executable).parent
+    if not shutil.which("ninja", path=str(beside)) or not shutil.which("c++"):
+        pytest.skip("needs a compiler, and CMake and Ninja beside the interpreter")
+
+
+def add_cpp(project: Path) -> None:
+    for name, text in CPP_FILES.items():
+        path = project / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
 def cpp_mutant(name: str, after: str, test: str) -> Mutant:
     return Mutant(name, "cpp/number.hpp", "= 7;", after, (test,), f"why {name}")
 
@@ -169,13 +183,8 @@ def cpp_mutant(name: str, after: str, test: str) -> Mutant:
 def test_mutants_of_cpp_are_compiled_and_judged(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    beside = Path(sys.executable).parent
-    if not shutil.which("ninja", path=str(beside)) or not shutil.which("c++"):
-        pytest.skip("needs a compiler, and CMake and Ninja beside the interpreter")
-    for name, text in CPP_FILES.items():
-        path = project / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+    needs_cmake()
+    add_cpp(project)
     in_cpp, in_python = "cpp/test/number_test.cpp", "tests/test_core.py"
     before = content(project)
 
@@ -213,6 +222,59 @@ def test_mutants_of_cpp_are_compiled_and_judged(
         "killed 2 of 4 = 50%; 2 could not be judged",
     ]
     assert content(project) == before
+
+
+def test_mutant_with_an_old_time_is_compiled(
+    project: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As if the clock had been set back since the code without it was compiled."""
+    needs_cmake()
+    add_cpp(project)
+    write_text = Path.write_text
+
+    def old(path: Path, *text: str, **how: str) -> int:
+        written = write_text(path, *text, **how)
+        os.utime(path, (1e9, 1e9))
+        return written
+
+    monkeypatch.setattr(Path, "write_text", old)
+    in_cpp, in_python = "cpp/test/number_test.cpp", "tests/test_core.py"
+    status = mutate.main(
+        [],
+        root=project,
+        mutants=[
+            cpp_mutant("bind-killed", "= 8;", in_python),
+            cpp_mutant("cpp-killed", "= 8;", in_cpp),
+        ],
+    )
+
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("killed    bind-killed: FAILED tests/test_core.py")
+    assert lines[1] == "killed    cpp-killed: FAILED number_is_seven"
+    assert status == 0
+
+
+def test_mutant_of_what_is_not_built_is_an_error(
+    project: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    needs_cmake()
+    add_cpp(project)
+    (project / "cpp" / "other.hpp").write_text("constexpr int other = 7;\n")
+    monkeypatch.setattr(mutate, "_NOTICED_WITHIN", 0.0)
+    unused = dataclasses.replace(
+        cpp_mutant("cpp-unused", "= 8;", "cpp/test/number_test.cpp"),
+        file="cpp/other.hpp",
+    )
+
+    assert mutate.main([], root=project, mutants=[unused]) == 1
+
+    assert capsys.readouterr().out.splitlines()[0] == (
+        "error     cpp-unused: what its tests run must be built from cpp/other.hpp"
+    )
 
 
 def test_names_are_unique() -> None:

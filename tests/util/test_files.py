@@ -4,6 +4,8 @@
 import errno
 import os
 import stat
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -106,6 +108,115 @@ def test_new_files_have_the_mode_of_the_umask(tmp_path: Path) -> None:
         os.umask(before)
 
     assert stat.S_IMODE((tmp_path / "a.txt").stat().st_mode) == 0o640
+
+
+def test_a_replaced_file_leaves_its_mode(tmp_path: Path) -> None:
+    path = tmp_path / "secret.txt"
+    path.write_bytes(b"old")
+    path.chmod(0o600)
+
+    write_atomic(path, b"new")
+
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
+def test_a_replaced_file_leaves_its_owner(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"old")
+    os.chown(path, 1234, 1234)
+
+    write_atomic(path, b"new")
+
+    assert (path.stat().st_uid, path.stat().st_gid) == (1234, 1234)
+
+
+def test_a_symbolic_link_stays_and_its_file_is_replaced(tmp_path: Path) -> None:
+    target = tmp_path / "other" / "a.txt"
+    target.parent.mkdir()
+    target.write_bytes(b"old")
+    link = tmp_path / "link"
+    link.symlink_to("other/a.txt")
+    dangling = tmp_path / "dangling"
+    dangling.symlink_to("other/b.txt")
+
+    write_atomic(link, b"new")
+    write_atomic(dangling, b"made")
+
+    assert link.is_symlink()
+    assert dangling.is_symlink()
+    assert target.read_bytes() == b"new"
+    assert target.with_name("b.txt").read_bytes() == b"made"
+    assert sorted(p.name for p in target.parent.iterdir()) == ["a.txt", "b.txt"]
+
+
+def test_a_pipe_receives_the_content_and_stays(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    found: list[bytes] = []
+    reader = threading.Thread(
+        target=lambda: found.append(path.read_bytes()), daemon=True
+    )
+    reader.start()
+
+    write_atomic(path, b"content")
+
+    reader.join(60)
+    assert found == [b"content"]
+    assert stat.S_ISFIFO(path.stat().st_mode)
+
+
+def test_a_device_receives_the_content_and_stays(tmp_path: Path) -> None:
+    path = tmp_path / "null"
+    try:
+        os.mknod(path, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+        path.write_bytes(b"")
+    except OSError:
+        pytest.skip("devices cannot be made here")
+
+    write_atomic(path, b"content")
+
+    assert stat.S_ISCHR(path.stat().st_mode)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
+def test_an_open_file_receives_the_content(name: str, tmp_path: Path) -> None:
+    if not Path(name).exists():
+        pytest.skip(f"there is no {name} here")
+    code = (
+        "import sys; from pathlib import Path; "
+        "from reactorl._util.files import write_atomic; "
+        "write_atomic(Path(sys.argv[1]), b'first\\n'); "
+        "open('/dev/stdout', 'ab').write(b'second\\n')"
+    )
+    out = tmp_path / "out"
+    with out.open("wb") as file:
+        subprocess.run([sys.executable, "-c", code, name], stdout=file, check=True)
+
+    assert out.read_bytes() == b"first\nsecond\n"
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def test_a_directory_is_refused_by_its_name(tmp_path: Path) -> None:
+    with pytest.raises(IsADirectoryError) as caught:
+        write_atomic(tmp_path, b"")
+
+    assert caught.value.filename == str(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["a" * 255, "\N{SNOWMAN}" * 85, "a[0]?*.txt"])
+def test_any_name_that_the_file_system_has_can_be_written(
+    name: str, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+
+    write_atomic(path, b"content")
+    remove_unfinished(path)
+
+    assert path.read_bytes() == b"content"
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_concurrent_writers_do_not_mix_content(tmp_path: Path) -> None:

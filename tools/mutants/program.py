@@ -102,7 +102,7 @@ PROGRAM: Final = (
     Mutant(
         "program-targets-of-a-delay-have-stages-of-their-own",
         _PROGRAM + "wiring.py",
-        "stage = stages.setdefault(source, builder.stages)",
+        "stage = stages.setdefault(key, builder.stages)",
         "stage = builder.stages",
         _WIRING,
         "A broadcast after a delay copies the value for each target.",

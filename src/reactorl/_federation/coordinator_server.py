@@ -30,11 +30,8 @@ from reactorl._federation.handshake import COORDINATOR, Admission, Identity, Pur
 from reactorl._federation.link import Link
 from reactorl._federation.link_errors import FrameError, LinkError, PeerLostError
 from reactorl._federation.member import run_digest
-from reactorl._federation.merge import FederateTrace, merged_trace
 from reactorl._federation.messages import BEFORE_ALL, Kind, Message, Report
 from reactorl._federation.network import ABORT
-from reactorl._program.cut import Part
-from reactorl._runtime.plan import make_plan
 from reactorl.tag import Tag
 
 if TYPE_CHECKING:
@@ -45,14 +42,16 @@ if TYPE_CHECKING:
     from reactorl._federation.endpoint import Address
     from reactorl._federation.frames import Frame
     from reactorl._federation.handshake import Connection
+    from reactorl._federation.parts import PartialResult
     from reactorl._federation.secret import RunSecret
     from reactorl._program.cut import Cut
     from reactorl._program.program import Program
     from reactorl._runtime.options import Options
-    from reactorl.trace import Trace
 
 _LEAD: int = 200_000_000
 """Nanoseconds between the start and the time of the first tag, unless ``fast``."""
+
+_LAST_SECONDS: float = 5.0
 
 
 class CoordinatorServer:
@@ -66,8 +65,10 @@ class CoordinatorServer:
         address: Where federates connect.
         window: See ``Coordinator``.
         certificate: For encrypted links; None sends everything in clear.
-        patience: Seconds that federates have to connect; to end, if another one is
-            gone; and for a handshake.
+        start_multiple: The time of the first tag is a multiple of this, unless it is
+            among the options.
+        patience: Seconds that federates have to connect, and for a handshake.
+        grace: Seconds that they have to end if another one is gone; default: the same.
     """
 
     def __init__(
@@ -80,12 +81,16 @@ class CoordinatorServer:
         *,
         window: int | None = None,
         certificate: Certificate | None = None,
+        start_multiple: int = 1,
         patience: float = 60.0,
+        grace: float | None = None,
     ) -> None:
         self._program = program
         self._cut = cut
         self._options = options
+        self._start_multiple = start_multiple
         self._patience = patience
+        self._grace = patience if grace is None else grace
         self._coordinator = Coordinator(cut, keepalive=options.keepalive, window=window)
         self._changed = threading.Condition()  # guards everything below
         self._count = len(cut.names)
@@ -119,10 +124,8 @@ class CoordinatorServer:
         """Where federates connect."""
         return self._listener.address
 
-    def run(self) -> Trace:
-        """Wait for the federates, let them run, and return the merged trace.
-
-        The trace is empty if the run was not traced.
+    def run(self) -> list[PartialResult]:
+        """Wait for the federates, let them run, and return their results.
 
         Raises:
             LinkError: Federates did not connect in time.
@@ -133,12 +136,12 @@ class CoordinatorServer:
             with self._changed:
                 self._await_hellos()
                 self._changed.wait_for(self._may_end)
-                self._changed.wait_for(self._all_over, self._patience)
+                self._changed.wait_for(self._all_over, self._grace)
                 self._raise_failure()
                 results = [self._results[index] for index in range(self._count)]
         finally:
             self.close()
-        return self._trace(results)
+        return [decode(*result.payload) for result in results]
 
     def lost(self, federate: int, why: str) -> None:
         """Note that the process of a federate is gone; others are ended."""
@@ -148,6 +151,20 @@ class CoordinatorServer:
         with self._changed:
             if federate not in self._over:
                 self._lose(federate, error)
+
+    def process_ended(self, federate: int, how: str) -> None:
+        """Note that the process of a federate has ended; waits for its last frames.
+
+        Not for threads of links. A process that was connected has said how it ended, or
+        the end of its connection tells; unless a process that it had started holds the
+        connection open.
+        """
+        with self._changed:
+            if federate in self._hellos or self._links[federate].is_connected:
+                self._changed.wait_for(lambda: federate in self._over, _LAST_SECONDS)
+            if federate in self._over:
+                return
+        self.lost(federate, how)
 
     def request_stop(self) -> None:
         """End the program at the next tag at which all federates can."""
@@ -222,7 +239,7 @@ class CoordinatorServer:
             if index not in self._over
         ]
         if hanging:
-            msg = f"{', '.join(hanging)} did not end within {self._patience:g} s"
+            msg = f"{', '.join(hanging)} did not end within {self._grace:g} s"
             raise LinkError(msg)
 
     def _gone(self, index: int) -> LinkError:
@@ -241,21 +258,6 @@ class CoordinatorServer:
         found = PeerLostError(msg, remedy, peer=f"federate {name}", wire=wire)
         found.__cause__ = error
         return found
-
-    def _trace(self, results: Sequence[Finished | Failed]) -> Trace:
-        traces = []
-        whole = True
-        for index, result in enumerate(results):
-            whole = whole and result.facts.get("whole") is True
-            recorded = decode(*result.payload)
-            if recorded is None:
-                continue
-            part = Part(self._cut, index)
-            workers = result.facts.get("workers")
-            assert isinstance(workers, int)
-            planned = make_plan(self._program, workers, part)
-            traces.append(FederateTrace(planned, *recorded))
-        return merged_trace(self._program, self._cut, traces, finished=whole)
 
     # -- connections, by threads of the listener ------------------------------------
 
@@ -319,6 +321,7 @@ class CoordinatorServer:
         options = self._options
         clock = time.time_ns()  # noqa: TID251 - the first tag is the wall clock
         now = 0 if options.fast else clock + _LEAD
+        now += -now % self._start_multiple
         self._started_at = now if options.start_time is None else options.start_time
         addresses = [
             self._hellos[index].facts.get("address") for index in range(self._count)

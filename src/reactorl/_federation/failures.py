@@ -19,7 +19,8 @@ def pack_error(error: BaseException) -> Failed:
     """Return an error, with its cause, as a frame."""
     facts: Facts = {
         "text": "".join(traceback.format_exception_only(error)).strip(),
-        "traceback": "".join(traceback.format_exception(error)),
+        # Of a ReactionError, that of the body; the rest is the same in each process.
+        "traceback": "".join(traceback.format_exception(error.__cause__ or error)),
     }
     for cause in (error.__cause__, None):
         try:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from reactorl._federation.merge import FederateTrace
 from reactorl._federation.messages import Kind, Message, Report
+from reactorl._federation.parts import partial_result
 from reactorl._program.cut import Part
 from reactorl._runtime.federated import ElsewhereError, Federated
 from reactorl._runtime.live import Live
@@ -21,6 +22,7 @@ from reactorl.tag import Tag
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    from reactorl._federation.parts import PartialResult
     from reactorl._program.cut import Cut
     from reactorl._program.program import Program
     from reactorl._runtime.federated import CoreMessage, CoreReport
@@ -94,6 +96,8 @@ class Federate:
         self._said: list[dict[tuple[Kind, bool], Message]] = [{} for _ in range(count)]
         self._lock = threading.RLock()
         self.trace: FederateTrace | None = None
+        self.result: PartialResult | None = None
+        """How the run ended; None before, and after an error."""
         self.live = Live(
             program,
             options,
@@ -114,6 +118,7 @@ class Federate:
             if live.start() == "running":
                 live.after(live.session.run())
             live.finished()
+            self.result = partial_result(live, whole=True)
         except ElsewhereError:
             return False
         except BaseException as error:

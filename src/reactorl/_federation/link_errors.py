@@ -14,7 +14,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Final
 
-from reactorl.errors import ReactorlError
+from reactorl.errors import FederationError
 
 __all__ = [
     "CodecError",
@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 
-class LinkError(ReactorlError):
+class LinkError(FederationError):
     """The base class of errors between federates.
 
     Attributes:

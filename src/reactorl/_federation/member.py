@@ -19,6 +19,8 @@ from reactorl._federation.network import Network
 from reactorl._federation.values import ValueCodec
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from reactorl._federation.certificate import Certificate
     from reactorl._federation.frames import Failed, Start
     from reactorl._federation.handshake import Connection
@@ -72,6 +74,8 @@ class Member:
         options: Options of the run; ``start_time`` comes from the coordinator.
         membership: Where the others are, and who this is.
         replay: Where physical inputs come from.
+        record: Where physical inputs go to.
+        extra: Called after the run; returns what goes with its result.
     """
 
     def __init__(
@@ -82,12 +86,16 @@ class Member:
         membership: Membership,
         *,
         replay: Recording | None = None,
+        record: Recording | None = None,
+        extra: Callable[[], object] | None = None,
     ) -> None:
         self._program = program
         self._cut = cut
         self._options = options
         self._me = membership
         self._replay = replay
+        self._record = record
+        self._extra = extra
         self._identity = Identity(
             membership.index,
             membership.life,
@@ -104,6 +112,8 @@ class Member:
         self._lock = threading.Lock()
         self._early: list[Connection] | None = []
         self._closed = False
+        self.reported = False
+        """Whether the coordinator has got the error that ended the run."""
 
     def run(self) -> bool:
         """Take part up to the end; return False if another federate failed.
@@ -134,6 +144,7 @@ class Member:
                 self._closed = True
             for connection in early:
                 connection.wire.close()
+            self.reported = network.coordinator.is_connected
             network.close(result, status, timeout=self._me.timeout)
         return bool(result.facts["whole"])
 
@@ -149,7 +160,13 @@ class Member:
             return nothing
         options = replace(self._options, start_time=start.time)
         federate = Federate(
-            self._program, self._cut, me.index, options, network, replay=self._replay
+            self._program,
+            self._cut,
+            me.index,
+            options,
+            network,
+            replay=self._replay,
+            record=self._record,
         )
         network.bind(federate)
         try:
@@ -163,10 +180,10 @@ class Member:
         whole = federate.run()
         if network.error is not None:
             raise network.error
-        trace = federate.trace
-        recorded = None if trace is None else (trace.noted, list(trace.values))
-        facts = {"whole": whole, "workers": options.workers}
-        return Finished(facts, encode(recorded))
+        result = federate.result
+        if result is not None and self._extra is not None:
+            result = replace(result, extra=self._extra())
+        return Finished({"whole": whole}, encode(result))
 
     def _connect(self, start: Start) -> None:
         """Connect to federates with lower numbers; those with higher ones do so."""

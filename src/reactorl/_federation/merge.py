@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from reactorl._runtime.recording import Recording
 from reactorl._runtime.tracing import NumberedTag, numbered_tags
 from reactorl.trace.record import TagRecord, Trace
 
@@ -66,6 +67,24 @@ def merged_trace(
             )
         )
     return Trace(tuple(merged))
+
+
+def merged_recording(parts: Sequence[Recording]) -> Recording:
+    """Return the physical inputs of a run, which one process can replay."""
+    merged = Recording()
+    for part in parts:
+        merged.program, merged.seed = part.program, part.seed
+        merged.events += part.events
+        merged.missed += part.missed
+        merged.clock |= part.clock
+        merged.alarms |= part.alarms
+        if part.end is not None:
+            merged.end = max(part.end, merged.end or part.end)
+    merged.events.sort(key=lambda event: (event[0], event[1]))  # stable
+    merged.missed.sort()
+    merged.clock = dict(sorted(merged.clock.items()))
+    merged.alarms = dict(sorted(merged.alarms.items()))
+    return merged
 
 
 def _own(

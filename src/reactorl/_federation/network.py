@@ -25,6 +25,9 @@ ABORT = Message(Kind.FAILURE, tag=BEFORE_ALL, key=0)
 """Ends a federate although no reaction failed: nothing after this tag may run."""
 
 
+_ABORTED_SECONDS = 1.0
+
+
 class _ReplacedError(PeerLostError):
     """A connection has ended because a newer one takes its place."""
 
@@ -200,6 +203,8 @@ class Network:
         """
         with self._changed:
             self._closing = True
+            if self._aborted or self._error is not None:  # no peer needs anything more
+                timeout = min(timeout, _ABORTED_SECONDS)
         self.coordinator.put(result)
         self.coordinator.flush()
         for link in self.links.values():

@@ -184,6 +184,16 @@ class Live:
         moment, step = self.session.tag()
         return Tag(moment - self.session.start_time(), step)
 
+    @property
+    def seconds(self) -> float:
+        """Wall-clock seconds since the first tag began."""
+        return time.perf_counter() - self._began
+
+    @property
+    def recording(self) -> Recording | None:
+        """Where physical inputs go to."""
+        return self._record
+
     def result(self) -> Result:
         """Return how the run went. Call before ``close``."""
         session, program, planned = self.session, self.program, self.planned
@@ -219,7 +229,7 @@ class Live:
             tags=tags,
             events=events,
             reactions=sum(runs for runs, _, _ in costs),
-            seconds=time.perf_counter() - self._began,
+            seconds=self.seconds,
             shared_tags=shared,
             recording=self._record,
             _times=times,

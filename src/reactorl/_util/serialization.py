@@ -7,6 +7,8 @@ module. Needs cloudpickle (extra ``rl``) for such values only.
 
 from __future__ import annotations
 
+import functools
+import io
 import pickle
 from typing import Any
 
@@ -27,11 +29,32 @@ def names_main(data: bytes) -> bool:
 
 def serialize_by_value(value: object) -> bytes:
     """Return a value as bytes that do not depend on the main module."""
-    import cloudpickle
-
-    return cloudpickle.dumps(value)  # type: ignore[no-any-return]
+    file = io.BytesIO()
+    _pickler_by_value()(file).dump(value)
+    return file.getvalue()
 
 
 def deserialize(data: bytes) -> Any:  # noqa: ANN401
     """Return a value; only for data of our own processes."""
     return pickle.loads(data)
+
+
+@functools.cache
+def _pickler_by_value() -> Any:  # noqa: ANN401
+    import cloudpickle
+
+    class Pickler(cloudpickle.Pickler):  # type: ignore[misc]
+        """Keeps the qualified names of classes: programs are compared with them."""
+
+        def reducer_override(self, obj: Any) -> Any:  # noqa: ANN401
+            reduced = super().reducer_override(obj)
+            if (
+                isinstance(obj, type)
+                and isinstance(reduced, tuple)
+                and len(reduced) > 2
+            ):
+                attributes, *_ = reduced[2]
+                attributes["__qualname__"] = obj.__qualname__
+            return reduced
+
+    return Pickler

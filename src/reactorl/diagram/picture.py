@@ -13,6 +13,7 @@ from reactorl._program.cut import cut_program
 from reactorl._program.elaborate import analyze, first_error
 from reactorl._program.placement import Federation
 from reactorl._program.program import Program
+from reactorl._util.files import write_atomic
 from reactorl.diagram.compose import scene
 from reactorl.diagram.dot import dot
 from reactorl.diagram.federates import with_federates
@@ -88,14 +89,14 @@ class Graph:
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it to a file of the kind that the suffix says.
+        """Write it to a file of the kind that the suffix says, replaced as a whole.
 
         Raises:
             DrawingError: There is no such kind, or Graphviz is needed and missing.
             OSError: The file cannot be written.
         """
         path = Path(path)
-        path.write_bytes(self.encoded(path.suffix))
+        write_atomic(path, self.encoded(path.suffix))
 
     def encoded(self, suffix: str) -> bytes:
         """Return what a file with this suffix has in it.

@@ -17,44 +17,57 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from reactorl.lf.diagnostics import Report, about_file
+    from reactorl.lf.federates import Federates, federates_of
     from reactorl.lf.format.format import format_text
+    from reactorl.lf.launch import LfSource, run_federates
     from reactorl.lf.link.resolve import resolve
     from reactorl.lf.loader import LfError, LoadedProgram, check, load
     from reactorl.lf.parse.time_units import TIME_UNITS
     from reactorl.lf.places import path_of
+    from reactorl.lf.runtime.global_seeds import seed_globals
     from reactorl.lf.source import MAX_BYTES, Source, read_source
 
 __all__ = [
     "MAX_BYTES",
     "TIME_UNITS",
+    "Federates",
     "LfError",
+    "LfSource",
     "LoadedProgram",
     "Report",
     "Source",
     "about_file",
     "check",
+    "federates_of",
     "format_text",
     "load",
     "path_of",
     "read_source",
     "resolve",
+    "run_federates",
+    "seed_globals",
 ]
 
 # Imported on first use: the command line needs only parts of the front end.
 _MODULES: Final = {
     "MAX_BYTES": "source",
     "TIME_UNITS": "parse.time_units",
+    "Federates": "federates",
     "LfError": "loader",
+    "LfSource": "launch",
     "LoadedProgram": "loader",
     "Report": "diagnostics",
     "Source": "source",
     "about_file": "diagnostics",
     "check": "loader",
+    "federates_of": "federates",
     "format_text": "format.format",
     "load": "loader",
     "path_of": "places",
     "read_source": "source",
     "resolve": "link.resolve",
+    "run_federates": "launch",
+    "seed_globals": "runtime.global_seeds",
 }
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -522,3 +523,137 @@ def test_run_imports_no_heavy_package() -> None:
     )
 
     assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
+# -- federates as processes ------------------------------------------------------------
+
+FEDERATED = """\
+target Python { fast: true, timeout: 3 s }
+reactor Source {
+  output y
+  state count = 0
+  timer t(0, 1 s)
+  reaction(t) -> y {=
+    self.count += 1
+    y.set(self.count)
+  =}
+}
+reactor Sink {
+  input x
+  reaction(x) {= ACTION =}
+}
+federated reactor {
+  source = new Source()
+  sink = new Sink()
+  source.y -> sink.x
+}
+"""
+
+
+def run_federated(action: str, *args: str) -> subprocess.CompletedProcess[str]:
+    Path("Parts.lf").write_text(FEDERATED.replace("ACTION", action))
+    return subprocess.run(
+        [sys.executable, "-m", "reactorl", "run", "--federated", *args, "Parts.lf"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_federates_print_with_their_names() -> None:
+    done = run_federated("print(x.value)")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "".join(f"[sink] {n}\n" for n in (1, 2, 3, 4))
+
+
+def test_error_of_a_federate_is_shown_with_its_place() -> None:
+    done = run_federated("1 / 0 if x.value == 2 else print(x.value)")
+
+    assert (done.returncode, done.stdout) == (1, "[sink] 1\n")
+    assert "ZeroDivisionError" in done.stderr
+    assert "In federate sink:" in done.stderr
+    assert "main.sink.reaction_1 failed at elapsed tag (1000000000, 0)" in done.stderr
+    assert "site-packages" not in done.stderr
+    assert "_federation" not in done.stderr
+
+
+def test_exit_status_of_a_federate_is_that_of_the_command() -> None:
+    assert run_federated("exit(5) if x.value == 2 else None").returncode == 5
+
+
+def test_killed_federate_is_named() -> None:
+    kill = "import os; os.kill(os.getpid(), 9)"
+
+    done = run_federated(kill)
+
+    assert done.returncode == 1
+    assert "federate sink was lost: its process" in done.stderr
+    assert "was killed by SIGKILL" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_closed_pipe_of_the_reader_ends_federates() -> None:
+    text = FEDERATED.replace("ACTION", "print(x.value)").replace(", timeout: 3 s", "")
+    Path("Parts.lf").write_text(text)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "reactorl", "run", "--federated", "Parts.lf"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    assert process.stdout.readline() == "[sink] 1\n"
+    process.stdout.close()
+
+    with process.stderr:
+        assert process.stderr.read() == ""
+    assert process.wait(120) != 0
+
+
+def test_interrupt_of_a_federation_exits_with_130() -> None:
+    text = FEDERATED.replace("ACTION", "print(x.value)").replace(", timeout: 3 s", "")
+    Path("Parts.lf").write_text(text)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "reactorl", "run", "--federated", "Parts.lf"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "[sink] 1\n"
+
+    os.killpg(process.pid, signal.SIGINT)
+
+    process.communicate(timeout=120)
+    assert process.returncode == 130
+
+
+def test_trace_points_of_federates_are_written(here: Path) -> None:
+    note = "h = self.register_user_trace_event('x'); self.tracepoint_user_value(h, 7)"
+
+    done = run_federated(note, "--trace", "parts.trace")
+
+    assert done.returncode == 0, done.stderr
+    lines = (here / "parts.trace.events.jsonl").read_text().splitlines()
+    assert len(lines) == 4
+    assert all('"reactor": "main.sink"' in line for line in lines)
+
+
+def test_main_reactor_must_be_federated(capsys: Capture) -> None:
+    status, out, err = run(capsys, "--federated", "Count.lf")
+
+    assert (status, out) == (2, "")
+    assert "the main reactor must be federated to run with --federated" in err
+    assert "leave out --federated" in err
+
+
+@pytest.mark.parametrize("other", ["--timing=x.times", "--dashboard"])
+def test_options_of_one_process_are_refused(other: str, capsys: Capture) -> None:
+    status, _, err = run(capsys, "--federated", other, "Count.lf")
+
+    assert status == 2
+    assert f"{other.partition('=')[0]} cannot be combined with --federated" in err

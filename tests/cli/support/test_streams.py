@@ -25,6 +25,19 @@ main reactor {
   reaction(t) {= print("hello", file=sys.stdout) =}
 }
 """
+WIDE = PROGRAM.replace("  timer", "      timer")
+LOOP = """\
+target Python
+reactor Pass {
+  input x
+  output y
+  reaction(x) -> y {= y.set(x.value) =}
+}
+main reactor {
+  p = new Pass()
+  p.y -> p.x
+}
+"""
 COMMANDS = [
     ("--help", 0),
     ("--version", 0),
@@ -41,6 +54,15 @@ COMMANDS = [
 ]
 SAYING = ["check nowhere.lf", "nonsense", "runs", "run nowhere.lf", "--nonsense"]
 """Commands that fail with status 2 and a message on stderr."""
+NOTING = [
+    ("check hello.lf", 0),
+    ("fmt --check wide.lf", 1),
+    ("fmt narrow.lf", 0),
+    ("graph -o loop.html loop.lf", 0),
+    ("run --logging info hello.lf", 0),
+    ("run quits.lf", 1),
+]
+"""Commands that print a note on stderr, with their exit status."""
 PRINTING = [
     "--version",
     "run hello.lf",
@@ -57,6 +79,12 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make a directory with a program, its trace and its times."""
     path = tmp_path_factory.mktemp("streams")
     (path / "hello.lf").write_text(PROGRAM)
+    (path / "wide.lf").write_text(WIDE)
+    (path / "loop.lf").write_text(LOOP)
+    quits = PROGRAM.replace("print(", "sys.exit(").replace(", file=sys.stdout", "")
+    (path / "quits.lf").write_text(
+        quits.replace("main", "preamble {= import sys =}\nmain")
+    )
     for option, name in (("--trace", "hello.trace"), ("--timing", "hello.times")):
         file = str(path / "hello.lf")
         assert main(["run", file, option, str(path / name)]) == 0
@@ -66,6 +94,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def here(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(files)
+    (files / "narrow.lf").write_text(WIDE)  # which a test formats
 
 
 def reactorl(
@@ -135,6 +164,34 @@ def test_broken_pipe_as_stderr_does_not_change_the_status(
     assert done.returncode == 2
 
 
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize(("line", "status"), NOTING)
+def test_notes_for_a_broken_pipe_do_not_change_the_status(
+    line: str, status: int, unbuffered: str
+) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "reactorl", *line.split()],
+        stdout=subprocess.PIPE,
+        stderr=writer,
+        check=False,
+        env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+        timeout=200,
+    )
+    os.close(writer)
+
+    assert done.returncode == status
+
+
+@pytest.mark.parametrize(("line", "status"), NOTING)
+def test_notes_are_printed(line: str, status: int) -> None:
+    done = reactorl(line)
+
+    assert done.returncode == status
+    assert done.stderr
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="/dev/full is missing")  # noqa: PTH110
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("line", SAYING)
@@ -163,7 +220,9 @@ def into_broken_pipe(line: str, unbuffered: str) -> tuple[int, bytes]:
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="/dev/full is missing")  # noqa: PTH110
 @pytest.mark.parametrize("unbuffered", ["", "1"])
-@pytest.mark.parametrize("line", ["--version", "graph hello.lf", "trace hello.times"])
+@pytest.mark.parametrize(
+    "line", ["--version", "graph hello.lf", "trace hello.times", "train dqn --help"]
+)
 def test_full_device_is_one_error(line: str, unbuffered: str) -> None:
     done = reactorl(line, ">/dev/full", PYTHONUNBUFFERED=unbuffered)
 

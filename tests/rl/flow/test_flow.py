@@ -291,6 +291,9 @@ def test_observations_that_are_not_finite_stop_the_training() -> None:
         ({"gamma": 2.0}, r"gamma must be in \[0, 1\], got 2"),
         ({"gamma": float("nan")}, "gamma must be a number, got nan"),
         ({"learning_rate": float("nan")}, "learning_rate must be a number, got nan"),
+        ({"learning_rate": float("inf")}, "learning_rate must be finite, got inf"),
+        ({"ent_coef": -float("inf")}, "ent_coef must be finite, got -inf"),
+        ({"num_envs": 10**11}, "num_envs must be at most 1000000, got 100000000000"),
         ({"hidden": (8, 0)}, r"hidden must be sizes of at least 1, got \(8, 0\)"),
     ],
 )

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import signal
 import time
@@ -16,7 +17,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from reactorl.rl import EnvError, Flow, QLearning
+from reactorl.rl import EnvError, Flow, FlowError, QLearning
 from reactorl.rl.checkpoint.identity import identity
 from reactorl.rl.envs.shard_factory import ShardFactory
 from reactorl.rl.flow.shard_envs import RolloutEnvs
@@ -192,13 +193,18 @@ def test_a_step_in_native_code_that_exceeds_the_timeout_is_ended() -> None:
     ("change", "match"),
     [
         ({"placement": "moon"}, "placement must be .*got 'moon'"),
-        ({"env_timeout": 0}, "timeout must be above 0 seconds, got 0"),
         ({"env_restart": "often"}, "restart must be one of .*got 'often'"),
     ],
 )
 def test_wrong_options_are_refused(change: dict[str, Any], match: str) -> None:
     with pytest.raises(ValueError, match=match):
         replace(WALK, **change).check()
+
+
+@pytest.mark.parametrize("seconds", [0, -1.0, math.nan, math.inf, 1e9])
+def test_a_timeout_that_cannot_be_waited_for_is_refused(seconds: float) -> None:
+    with pytest.raises(FlowError, match="env_timeout must be above 0 and at most"):
+        replace(WALK, env_timeout=seconds)
 
 
 def test_an_environment_that_cannot_be_made_is_named() -> None:

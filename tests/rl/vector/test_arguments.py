@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -209,6 +210,16 @@ BAD: list[tuple[Callable[[], object], type[Exception], str]] = [
         lambda: VectorEnv([Toy], timeout=0),
         ValueError,
         "timeout must be above 0 seconds, got 0",
+    ),
+    (
+        lambda: VectorEnv([Toy], timeout=math.inf, placement="process"),
+        ValueError,
+        "timeout must be at most 1000000 seconds, or None for no limit, got inf",
+    ),
+    (
+        lambda: VectorEnv("CartPole-v1", 10**11),
+        ValueError,
+        "num_envs must be at most 1000000, got 100000000000",
     ),
     (lambda: VectorEnv([Toy], autoreset_mode="maybe"), ValueError, "maybe"),
     (lambda: VectorEnv([Toy], workers=0), ValueError, "workers.*0"),

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reactorl.cli.support.console import say
 from reactorl.cli.support.errors import show
 from reactorl.diagnostics import Severity
 from reactorl.lf import Report, path_of
@@ -55,7 +55,7 @@ def command(args: argparse.Namespace) -> int:
         for diagnostic in found.diagnostics:
             report.add(diagnostic)
     show(report.in_order())
-    print(_summary(report, len(files)), file=sys.stderr)
+    say(f"{_summary(report, len(files))}\n")
     return 2 if report.failed else 0
 
 

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import os
-import stat
 import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reactorl._util.files import atomic_writer
+from reactorl.cli.support.console import say
 from reactorl.cli.support.errors import show
 from reactorl.diagnostics import Diagnostic
 from reactorl.lf import (
@@ -119,7 +119,7 @@ def _file(path: Path, report: Report, *, check: bool, diff: bool) -> bool:
     if diff:
         _show_diff(source, text)
     if check or diff:
-        print(f"would format {path}", file=sys.stderr)
+        say(f"would format {path}\n")
         return True
     try:
         _replace(path, text)
@@ -128,7 +128,7 @@ def _file(path: Path, report: Report, *, check: bool, diff: bool) -> bool:
         what = f"writing the file failed: {reason}"
         report.add(about_file(path, what))
         return False
-    print(f"formatted {path}", file=sys.stderr)
+    say(f"formatted {path}\n")
     return True
 
 
@@ -139,12 +139,10 @@ def _replace(path: Path, text: str) -> None:
         raise PermissionError(13, "permission denied", str(path))
     old = path.read_bytes()
     new = _encoded(text, old)
-    found = path.stat()
-    if found.st_nlink > 1:
+    if path.stat().st_nlink > 1:
         _overwrite(path, old, new)
         return
     with atomic_writer(path) as file:
-        os.fchmod(file.fileno(), stat.S_IMODE(found.st_mode))
         file.write(new)
 
 

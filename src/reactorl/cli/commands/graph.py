@@ -126,7 +126,7 @@ def _draw(args: argparse.Namespace, output: Path | None) -> int:
         count = len(picture.scene.problems)
         loops = "a causality loop" if count == 1 else f"{count} causality loops"
         note = f"reactorl: {target.name} has {loops} (drawn in red) and cannot run"
-        print(note, file=sys.stderr)
+        say(f"{note}\n")
     return 0
 
 

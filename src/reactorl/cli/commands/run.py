@@ -11,18 +11,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from reactorl.cli.support.console import say
-from reactorl.cli.support.errors import explained, show
+from reactorl.cli.support.errors import explained, fail, show
 from reactorl.cli.support.run_options import add_options
 from reactorl.cli.support.streams import stdout_is_broken
 from reactorl.cli.support.trace_writer import TraceWriter
-from reactorl.lf import Report
+from reactorl.lf import Report, seed_globals
 
 if TYPE_CHECKING:
     import argparse
     from contextlib import AbstractContextManager
 
-    from reactorl import Program
-    from reactorl.lf import LoadedProgram
+    from reactorl import Program, Result
+    from reactorl.lf import Federates, LoadedProgram
 
 DESCRIPTION = """\
 Run the main reactor of a .lf file. Options take precedence over the target
@@ -35,6 +35,7 @@ examples:
   reactorl run hello.lf --workers 2 --seed 1 --trace hello.trace
   reactorl run hello.lf --timing hello.times       then 'reactorl trace'
   reactorl run hello.lf --dashboard                watch the run in a browser
+  reactorl run robots.lf --federated               a process for each federate
 
 exit status: 0 if the run ended normally, 1 after an exception in a body, n
 after exit(n) in a body, 2 if the program has errors and was not started.
@@ -57,17 +58,24 @@ def command(args: argparse.Namespace) -> int:
     """Run a file; return the exit status."""
     report = Report()
     level = args.logging
+    if args.federated and (args.timing is not None or args.dashboard):
+        flag = "--dashboard" if args.dashboard else "--timing"
+        return fail(f"{flag} cannot be combined with --federated", 2)
     _flush_each_line()
     if args.seed is not None:
-        _seed_globals(args.seed)  # before preambles, which may draw numbers as well
+        seed_globals(args.seed)  # before preambles, which may draw numbers as well
     try:
         started = _load(args.file, report)
+        federates = None
+        if started is not None and args.federated:
+            federates = _federates(*started, report)
+            started = None if federates is None else started
         if started is None:
             show(report.in_order(), level or "warn")
             return 2
         loaded, program = started
         show(report.in_order(), level or loaded.linked.properties.logging or "warn")
-        return _run(loaded, program, args)
+        return _run(loaded, program, federates, args)
     except SystemExit as error:  # exit(n) in a body
         return _status(error)
     except Exception as error:
@@ -97,51 +105,132 @@ def _load(path: Path, report: Report) -> tuple[LoadedProgram, Program] | None:
     return None if program is None else (loaded, program)
 
 
-def _run(loaded: LoadedProgram, program: Program, args: argparse.Namespace) -> int:
-    from reactorl import MAX_WORKERS, run
+def _federates(
+    loaded: LoadedProgram, program: Program, report: Report
+) -> Federates | None:
+    """Return the federates of a program; None if it has none, or cannot be cut."""
+    from reactorl.lf import federates_of
+
+    main = loaded.linked.main
+    assert main is not None
+    if main.tree.kind != "federated":
+        what = "the main reactor must be federated to run with --federated"
+        advice = "Write 'federated reactor', or leave out --federated."
+        report.error(main.file.source, main.tree.span, what, advice)
+        return None
+    return federates_of(loaded.linked, program, report)
+
+
+def _run(
+    loaded: LoadedProgram,
+    program: Program,
+    federates: Federates | None,
+    args: argparse.Namespace,
+) -> int:
+    from reactorl import MAX_WORKERS
 
     properties, main = loaded.linked.properties, loaded.linked.main
     assert main is not None
-    if (args.logging or properties.logging) == "error":
+    level = args.logging or properties.logging
+    if level == "error":
         warnings.simplefilter("ignore")
-    if main.tree.kind == "federated":
-        note = "its federates run in this process, not distributed"
-        print(f"reactorl: {main.name} is federated: {note}", file=sys.stderr)
-        if args.id:
-            loaded.lowering.lf._federation_id = args.id
     trace = args.trace
     if trace is None and properties.tracing is not None:
         trace = Path(f"{properties.tracing}.trace")
+    workers = _either(args.workers, properties.workers)
+    options = {
+        "workers": min(workers, MAX_WORKERS) if workers else None,
+        "fast": _either(args.fast, properties.fast) or False,
+        "timeout": _either(args.timeout, properties.timeout),
+        "keepalive": _either(args.keepalive, loaded.keepalive),
+        "seed": args.seed or 0,
+        "trace": "values" if trace is not None else False,
+        "check": args.check,
+        "freeze": False,
+    }
     tracepoints = loaded.lowering.tracepoints
     tracepoints.enabled = trace is not None
-    workers = _either(args.workers, properties.workers)
     writer = TraceWriter(trace, args.timing)
+    if federates is not None:
+        result = _run_as_processes(loaded, program, federates, options, args)
+        writer.write(result, tracepoints)
+    else:
+        result = _run_here(loaded, program, options, writer, args)
+    if writer.failed:
+        return 1
+    if level in ("info", "log", "debug"):
+        say(f"reactorl: {result.summary()}\n")
+    return 0
+
+
+def _run_here(
+    loaded: LoadedProgram,
+    program: Program,
+    options: dict[str, Any],
+    writer: TraceWriter,
+    args: argparse.Namespace,
+) -> Result:
+    from reactorl import run
+
+    main = loaded.linked.main
+    assert main is not None
+    if main.tree.kind == "federated":
+        note = "its federates run in this process, not distributed"
+        say(f"reactorl: {main.name} is federated: {note}\n")
+        if args.id:
+            loaded.lowering.lf._federation_id = args.id
     facts = [("file", str(args.file))]
     with (
         _served(program, title=main.name, facts=facts)
         if args.dashboard
         else nullcontext()
     ) as dashboard:
-        result = run(
+        return run(
             program,
-            workers=min(workers, MAX_WORKERS) if workers else None,
-            fast=_either(args.fast, properties.fast) or False,
-            timeout=_either(args.timeout, properties.timeout),
-            keepalive=_either(args.keepalive, loaded.keepalive),
-            seed=args.seed or 0,
-            trace="values" if trace is not None else False,
-            check=args.check,
+            **options,
             start_time=_start_time(args.start_time_multiple),
-            freeze=False,
             timing=args.timing is not None,
             at_start=None if dashboard is None else dashboard.watch,
-            at_end=lambda ended: writer.write(ended, tracepoints),
+            at_end=lambda ended: writer.write(ended, loaded.lowering.tracepoints),
         )
-    if writer.failed:
-        return 1
-    if (args.logging or properties.logging) in ("info", "log", "debug"):
-        print(f"reactorl: {result.summary()}", file=sys.stderr)
-    return 0
+
+
+def _run_as_processes(
+    loaded: LoadedProgram,
+    program: Program,
+    federates: Federates,
+    options: dict[str, Any],
+    args: argparse.Namespace,
+) -> Result:
+    from reactorl.lf import LfSource, run_federates
+
+    level = args.logging or loaded.linked.properties.logging
+    hosts = sorted({host for host in federates.hosts.values() if not _is_here(host)})
+    if hosts and level != "error":
+        note = f"its federates run on this machine, not at {', '.join(hosts)}"
+        say(f"reactorl: {note}\n")
+    source = LfSource(
+        args.file.resolve(),
+        seed=args.seed,
+        federation_id=args.id,
+        tracing=options["trace"] is not False,
+        silent=level == "error",
+    )
+    return run_federates(
+        source,
+        loaded,
+        program,
+        federates,
+        **options,
+        start_time=_start_time(args.start_time_multiple) if options["fast"] else None,
+        start_multiple=args.start_time_multiple or 1,
+    )
+
+
+def _is_here(host: str) -> bool:
+    """Return whether a host of ``at``, as ``user@host:port/path``, is this machine."""
+    name = host.rpartition("@")[2].partition("/")[0].partition(":")[0]
+    return name == "localhost" or name.startswith("127.")
 
 
 def _start_time(multiple: int | None) -> int:
@@ -151,18 +240,6 @@ def _start_time(multiple: int | None) -> int:
 
 def _either(option: T | None, otherwise: T) -> T:
     return otherwise if option is None else option
-
-
-def _seed_globals(seed: int) -> None:
-    """Seed the global generators that LF programs use; --check reports their use."""
-    import random  # noqa: TID251
-
-    random.seed(seed)
-    try:
-        import numpy as np
-    except ImportError:
-        return
-    np.random.seed(seed % 2**32)  # noqa: TID251
 
 
 def _flush_each_line() -> None:
@@ -178,7 +255,7 @@ def _status(error: SystemExit) -> int:
         return 0
     if isinstance(error.code, int):
         return error.code
-    print(error.code, file=sys.stderr)
+    say(f"{error.code}\n")
     return 1
 
 

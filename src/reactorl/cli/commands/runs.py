@@ -8,7 +8,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reactorl.cli.support.errors import fail, missing
+from reactorl.cli.support.console import say
+from reactorl.cli.support.errors import fail, missing, reason
 
 if TYPE_CHECKING:
     from reactorl.rl import RunDirectory
@@ -70,15 +71,15 @@ def command(args: argparse.Namespace) -> int:
 
 
 def _row(run: RunDirectory) -> tuple[str, ...]:
-    found = run.summary()
     began = time.localtime(int(run.config.get("began", 0)))
-    return (
-        run.path.name,
-        time.strftime("%Y-%m-%d %H:%M", began),
-        f"{found.steps:,}",
-        _number(found.mean_return),
-        _number(found.final_return),
-    )
+    head = run.path.name, time.strftime("%Y-%m-%d %H:%M", began)
+    try:
+        found = run.summary()
+    except OSError as error:  # the others are listed all the same
+        say(f"reactorl: warning: {reason(error)}\n")
+        return *head, "-", "-", "-"
+    returns = _number(found.mean_return), _number(found.final_return)
+    return *head, f"{found.steps:,}", *returns
 
 
 def _number(value: float | None) -> str:

@@ -145,6 +145,8 @@ def command(args: argparse.Namespace) -> int:
     except (FlowError, CheckpointError, RunError) as error:
         return fail(error)
     except OSError as error:
+        if error.filename is None and not getattr(error, "__notes__", ()):
+            raise  # of the output
         reason = (error.strerror or str(error)).lower()
         return fail(
             f"writing {error.filename} failed: {reason}. {_how_to_resume(error)}", 1

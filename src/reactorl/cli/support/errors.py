@@ -96,6 +96,10 @@ def fail_unexpectedly(error: BaseException) -> int:
         return 1
     if isinstance(error, OSError) and error.strerror:
         return fail(reason(error), 1)
+    if isinstance(error, MemoryError):
+        # NumPy's message says what was too large; others have none.
+        what = f"memory is exhausted: {error}".rstrip(": ")
+        return fail(what, 1, help="Use smaller sizes, or a machine with more memory.")
     frame = traceback.extract_tb(error.__traceback__)[-1]
     text = f"{type(error).__name__}: {error}".rstrip(": ")
     return fail(f"{text} ({frame.filename}:{frame.lineno})", 1, help=REPORT)

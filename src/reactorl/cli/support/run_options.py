@@ -76,6 +76,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="serve a live page of the run on localhost; its link is printed to stderr",
     )
     ours.add_argument(
+        "--federated",
+        action="store_true",
+        help="run each federate of a federated program as a process of this machine",
+    )
+    ours.add_argument(
         "--check",
         action="store_true",
         help="detect values that are modified after they were sent (slow)",

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from reactorl.lf.diagnostics import nearest
 from reactorl.lf.link.imports import beside
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from reactorl.lf.link.program import ClassUnit, FileUnit
 
 
+_ENCRYPTED: Final = ("TLS", "SST")
+
+
 @dataclass(frozen=True, slots=True)
 class Properties:
     """Target properties that affect a run; None if not given.
@@ -39,6 +42,7 @@ class Properties:
         tracing: The trace file's name without its suffix, or None.
         files: Existing files and directories that bodies import.
         coordination: ``centralized`` or ``decentralized``.
+        encrypted: Whether ``comm-type`` asks for encrypted links of federates.
     """
 
     timeout: int | None = None
@@ -49,6 +53,7 @@ class Properties:
     tracing: str | None = None
     files: tuple[Path, ...] = ()
     coordination: str | None = None
+    encrypted: bool = False
 
 
 def read_properties(
@@ -153,6 +158,7 @@ def _interpret(table: dict[str, syntax.Item], stem: str) -> Properties:
         logging=_level(table.get("logging")),
         tracing=_trace_name(table.get("tracing"), stem),
         coordination=coordination.casefold() if coordination else None,
+        encrypted="comm-type" in table and word(table["comm-type"]) in _ENCRYPTED,
     )
 
 

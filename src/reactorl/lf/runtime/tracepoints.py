@@ -5,12 +5,17 @@ from __future__ import annotations
 
 import json
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
+
+from reactorl._util.files import write_atomic
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from reactorl._decl.reactor import Reactor
+
+
+Notes: TypeAlias = "list[tuple[int, int, int, int, str, str, int | None]]"
 
 
 class Tracepoints:
@@ -21,7 +26,7 @@ class Tracepoints:
         self._lock = threading.Lock()
         self._descriptions: dict[tuple[int, int], str] = {}
         self._counts: dict[int, int] = {}
-        self._notes: list[tuple[int, int, int, int, str, str, int | None]] = []
+        self._notes: Notes = []
 
     def register(self, reactor: Reactor, description: str) -> int:
         """Return a handle, numbered from 1 in each reactor; 0 if not tracing."""
@@ -56,6 +61,16 @@ class Tracepoints:
                 (elapsed, tag.microstep, node.id, n, node.path, text, value)
             )
 
+    def taken(self) -> Notes:
+        """Return the trace points, for ``add`` in another process."""
+        with self._lock:
+            return list(self._notes)
+
+    def add(self, notes: Notes) -> None:
+        """Add the trace points of a federate; each reactor is in one only."""
+        with self._lock:
+            self._notes += notes
+
     def lines(self) -> list[str]:
         """Return the trace points as JSON lines, identical for any workers."""
         return [
@@ -76,4 +91,4 @@ class Tracepoints:
     def save(self, path: Path) -> None:
         """Write the trace points to a file; without trace points, no file."""
         if self._notes:
-            path.write_text("".join(f"{line}\n" for line in self.lines()), "utf-8")
+            write_atomic(path, "".join(f"{line}\n" for line in self.lines()).encode())

@@ -12,6 +12,7 @@ import gymnasium as gym
 from gymnasium.envs.registration import EnvSpec
 
 from reactorl.rl.envs.ids import dependency_hint, find_spec
+from reactorl.rl.envs.rules import MAX_ENVS
 
 Maker: TypeAlias = Callable[[], gym.Env[Any, Any]]
 """Makes one environment."""
@@ -96,7 +97,7 @@ def makers(
         ValueError: Arguments contradict each other.
     """
     if isinstance(env, str | EnvSpec):
-        count = count_of("num_envs", 1 if num_envs is None else num_envs)
+        count = num_envs_of(1 if num_envs is None else num_envs)
         _check_kwargs(kwargs)
         _check_wrappers(wrappers)
         spec = find_spec(env) if isinstance(env, str) else env
@@ -124,6 +125,20 @@ def makers(
         msg = "env_kwargs and wrappers must be given with an id, not with env_fns"
         raise ValueError(msg)
     return found
+
+
+def num_envs_of(given: Any) -> int:  # noqa: ANN401
+    """Return ``num_envs``: an integer, of which every environment would be made.
+
+    Raises:
+        TypeError: It is not an integer.
+        ValueError: It is less than 1, or more than ``MAX_ENVS``.
+    """
+    count = count_of("num_envs", given)
+    if count > MAX_ENVS:
+        msg = f"num_envs must be at most {MAX_ENVS}, got {count}"
+        raise ValueError(msg)
+    return count
 
 
 def count_of(name: str, given: Any) -> int:  # noqa: ANN401

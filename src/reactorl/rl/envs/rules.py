@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 Restart: TypeAlias = Literal["never", "reset", "recreate"]
+MAX_ENVS: Final = 1_000_000
+"""Sub-environments of a vector or a training; each is an object of Python."""
+MAX_TIMEOUT: Final = 1_000_000.0
+"""Seconds; the operating system cannot wait for much longer ones."""
 RESTARTS: Final[tuple[Restart, ...]] = ("never", "reset", "recreate")
 
 
@@ -34,7 +38,8 @@ class Rules:
 
         Raises:
             TypeError: ``timeout`` is not a number.
-            ValueError: ``restart`` is unknown, or ``timeout`` is not positive.
+            ValueError: ``restart`` is unknown, or ``timeout`` is not positive, or
+                longer than 11 days.
         """
         if self.restart not in RESTARTS:
             msg = f"restart must be one of {', '.join(RESTARTS)}, got {self.restart!r}"
@@ -47,4 +52,10 @@ class Rules:
             raise TypeError(msg)
         if not timeout > 0:
             msg = f"timeout must be above 0 seconds, got {timeout}"
+            raise ValueError(msg)
+        if timeout > MAX_TIMEOUT:
+            msg = (
+                f"timeout must be at most {MAX_TIMEOUT:.0f} seconds, or None for no "
+                f"limit, got {timeout}"
+            )
             raise ValueError(msg)

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, TypeAlias
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from reactorl import ReactorlError
 from reactorl.rl._public import public
+from reactorl.rl.envs.rules import MAX_ENVS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,6 +31,15 @@ Weights: TypeAlias = Any
 State: TypeAlias = Any
 """What learning needs: weights, optimizer state, counters."""
 Metrics: TypeAlias = "dict[str, float]"
+
+_FINITE: Final = frozenset(
+    {
+        "alpha", "end_e", "ent_coef", "exploration_noise", "initial_value",
+        "learning_rate", "learning_rate_decay", "policy_lr", "policy_noise", "priority",
+        "q_lr", "reward_scale", "start_e", "train_frequency", "vf_coef",
+    }
+)  # fmt: skip
+"""Hyper-parameters that cannot be infinite; limits can, which means no limit."""
 
 
 @public
@@ -128,11 +139,14 @@ class Algorithm(ABC):
         """
         for name in ("total_timesteps", "num_envs", "num_steps"):
             require(getattr(self, name) >= 1, self, name, "at least 1")
+        require(self.num_envs <= MAX_ENVS, self, "num_envs", f"at most {MAX_ENVS}")
         require(self.lag >= 0, self, "lag", "0 or more iterations")
         for each in fields(self):
             value = getattr(self, each.name)
             is_nan = isinstance(value, float) and value != value
             require(not is_nan, self, each.name, "a number")
+            if each.name in _FINITE and isinstance(value, float):
+                require(isfinite(value), self, each.name, "finite")
             if each.name in ("gamma", "gae_lambda"):
                 require(0 <= value <= 1, self, each.name, "in [0, 1]")
             if each.name == "hidden":

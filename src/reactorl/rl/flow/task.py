@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from reactorl.diagram import Graph, graph
 from reactorl.rl._public import public
 from reactorl.rl.envs.placement import PlacementOption  # noqa: TC001 - of a flag
-from reactorl.rl.envs.rules import Restart  # noqa: TC001 - of a flag
+from reactorl.rl.envs.rules import MAX_TIMEOUT, Restart
 from reactorl.rl.flow.algorithm import require
 from reactorl.rl.flow.environment import EnvOptions
 
@@ -106,6 +106,10 @@ class Task(TaskOptions, ABC):
         most: Any = self.eval_max_steps
         fits = most is None or most >= 1
         require(fits, self, "eval_max_steps", "at least 1, or None")
+        seconds = self.env_timeout
+        fits = seconds is None or 0 < seconds <= MAX_TIMEOUT
+        rule = f"above 0 and at most {MAX_TIMEOUT:.0f} seconds, or None"
+        require(fits, self, "env_timeout", rule)
 
     @property
     def name(self) -> str:

@@ -15,7 +15,7 @@ from reactorl.rl._public import public
 from reactorl.rl.envs.backend import lockstep_backend
 from reactorl.rl.envs.commands import Answer, Call, Only
 from reactorl.rl.envs.errors import EnvError
-from reactorl.rl.envs.factory import count_of
+from reactorl.rl.envs.factory import count_of, num_envs_of
 from reactorl.rl.envs.placement import choose_placement
 from reactorl.rl.envs.rules import Rules
 from reactorl.rl.multi_agent.sub_env import (
@@ -261,7 +261,7 @@ class ParallelVectorEnv:
 
 def _makers(env: Any, num_envs: int | None) -> list[Maker]:  # noqa: ANN401
     if callable(env):
-        return [env] * count_of("num_envs", 1 if num_envs is None else num_envs)
+        return [env] * num_envs_of(1 if num_envs is None else num_envs)
     if hasattr(env, "step"):
         msg = (
             "env must be a function that makes a ParallelEnv, got a "

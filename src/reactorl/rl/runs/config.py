@@ -157,7 +157,7 @@ def _made(cls: Any, settings: dict[str, Any], run: RunDirectory) -> Any:  # noqa
     given: dict[str, Any] = {}
     for one in fields(cls):
         value = settings[one.name]
-        if isinstance(one.default, tuple):
+        if isinstance(one.default, tuple) and isinstance(value, list):
             value = tuple(value)
         if one.default_factory is dict:
             if not isinstance(value, list):
@@ -165,4 +165,8 @@ def _made(cls: Any, settings: dict[str, Any], run: RunDirectory) -> Any:  # noqa
                 raise RunError(run.path, what, _FROM_PYTHON)
             value = parse_key_values(value)
         given[one.name] = value
-    return cls(**given)
+    try:
+        return cls(**given)
+    except (TypeError, ValueError) as error:  # of a rule that expects another type
+        what = f"the settings are damaged: {error}"
+        raise RunError(run.path, what, _FROM_PYTHON) from error

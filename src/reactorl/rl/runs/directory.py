@@ -9,7 +9,7 @@ import os
 import re
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from reactorl import Position, ReactorlError
 from reactorl._util.files import write_atomic
@@ -24,6 +24,14 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 """Of the configuration."""
+_TYPES: Final = {
+    "algorithm": str, "settings": dict, "preprocessing": list, "command": list,
+    "versions": dict, "began": int,
+}  # fmt: skip
+"""Of the values in the configuration, by key."""
+_REQUIRED: Final = ("algorithm", "settings")
+_LATEST: Final = 1 << 36
+"""Seconds since 1970: in the year 4147, which every platform can print."""
 
 
 @public
@@ -135,12 +143,15 @@ class RunDirectory:
             missing = "run" if path.is_dir() else "such directory"
             there = f"there is no {missing}"
             raise RunError(path, there, remedy) from None
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             what = f"reading the configuration failed: {error}"
             raise RunError(path, what, remedy) from error
         if not isinstance(config, dict) or config.get("format") != FORMAT:
             what = "the configuration is not one of this version of reactorl"
             raise RunError(path, what, remedy)
+        damage = _damage(config)
+        if damage:
+            raise RunError(path, f"the configuration is damaged: {damage}", remedy)
         return cls(path, config)
 
     @property
@@ -196,6 +207,21 @@ def runs_in(runs: Path) -> Iterator[RunDirectory]:
         except RunError:
             continue
     yield from sorted(found, key=lambda run: int(run.config.get("began", 0)))
+
+
+def _damage(config: Mapping[str, Any]) -> str:
+    """Return what is wrong with a configuration; empty: nothing."""
+    for key, kind in _TYPES.items():
+        if key not in config:
+            if key in _REQUIRED:
+                return f"it lacks {key!r}"
+        elif not isinstance(config[key], kind):
+            return f"{key!r} must be of type {kind.__name__}, got {config[key]!r:.40}"
+    if not isinstance(config["settings"].get("env_id"), str):
+        return "its settings lack 'env_id'"
+    if not 0 <= config.get("began", 0) <= _LATEST:
+        return f"'began' must be seconds since 1970, got {config['began']}"
+    return ""
 
 
 def _new_directory(runs: Path, stem: str, now: int) -> Path:

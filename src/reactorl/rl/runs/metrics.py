@@ -102,7 +102,8 @@ class MetricsWriter:
                 self._last = (now, step)
 
     def write(self, step: int, key: str, value: float) -> None:
-        """Write one value."""
+        """Write one value; a key has one line, as every row of the file."""
+        key = "".join(c if c.isprintable() else " " for c in key)
         with _naming(self._path):
             self._csv.writerow((step, f"{self.seconds:.3f}", key, repr(float(value))))
         with _naming(self._board.path):
@@ -157,14 +158,16 @@ def _naming(path: Path) -> Iterator[None]:
 
 
 def read_metrics(path: Path) -> Iterator[Row]:
-    """Yield the values of a run; an incomplete line is left out."""
-    with path.open(newline="") as file:
-        for row in csv.reader(file):
+    """Yield the values of a run; incomplete and damaged lines are left out."""
+    with path.open("rb") as file:
+        for line in file:
+            if not line.endswith(b"\n"):
+                return  # of a process that was killed: a part of a number is a number
             try:
-                step, seconds, key, value = row
+                ((step, seconds, key, value),) = csv.reader([line.decode()])
                 yield int(step), float(seconds), key, float(value)
-            except ValueError:
-                continue  # the head, or the last line of a process that was killed
+            except (ValueError, csv.Error):
+                continue  # the head, or what a crash of the machine left
 
 
 def truncate(path: Path, done: int) -> float:

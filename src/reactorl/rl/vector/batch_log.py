@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from reactorl import ReplayError
+from reactorl._util.files import write_atomic
 from reactorl.rl._public import public
 
 if TYPE_CHECKING:
@@ -32,14 +33,14 @@ class BatchLog:
     taken: list[tuple[int, ...]] = field(default_factory=list)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write them to a file."""
+        """Write them to a file, which is replaced as a whole."""
         content = {
             "format": FORMAT,
             "num_envs": self.num_envs,
             "batch_size": self.batch_size,
             "batches": self.taken,
         }
-        Path(path).write_text(json.dumps(content) + "\n", encoding="utf-8")
+        write_atomic(Path(path), f"{json.dumps(content)}\n".encode())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> BatchLog:

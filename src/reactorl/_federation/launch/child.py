@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The process of a federate that a launcher on the same machine has started.
+
+Two pipes are inherited: one with the run's secret, one with the job, which stays open
+as long as the parent lives. Nothing else comes from the command line but their
+numbers, and ``sys.path``.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
+
+from reactorl._federation.launch.parent import end_with_parent
+from reactorl._util.serialization import deserialize
+
+if TYPE_CHECKING:
+    from reactorl._federation.launch.job import Job
+
+OTHERS_FAILED: Final = 3
+"""Exit status of a federate that ended because another one did."""
+
+
+def main() -> int:
+    """Take part in a run; return the exit status."""
+    # Ctrl-C is for the parent, which then ends all federates.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    secret_fd, job_fd = map(int, sys.argv[1:3])
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure: Any = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(line_buffering=True)
+    with os.fdopen(os.dup(job_fd), "rb", buffering=0) as pipe:
+        parent = int.from_bytes(_exactly(pipe, 8), "little")
+        size = int.from_bytes(_exactly(pipe, 8), "little")
+        data = _exactly(pipe, size)
+    end_with_parent(job_fd, parent)
+    # Only now: what it imports may take long, or never end.
+    from reactorl._federation.secret import RunSecret
+
+    secret = RunSecret.receive(secret_fd)
+    job: Job = deserialize(data)
+    return take_part(job, secret)
+
+
+def take_part(job: Job, secret: Any) -> int:  # noqa: ANN401 - a RunSecret
+    """Run a federate; return the exit status.
+
+    An exception that ended it is the coordinator's, if that could be reached.
+    """
+    from reactorl._federation.certificate import Certificate
+    from reactorl._federation.endpoint import Address
+    from reactorl._federation.link_errors import LinkError
+    from reactorl._federation.member import Member, Membership
+    from reactorl._program.cut import cut_program
+    from reactorl._runtime.recording import Recording
+
+    source = deserialize(job.source)
+    program = source.program()
+    cut = cut_program(program, job.federation)
+    source.prepare(cut.names[job.index])
+    membership = Membership(
+        job.index,
+        Address.parse(job.coordinator),
+        Address.parse(job.address),
+        secret,
+        certificate=Certificate() if job.encrypt else None,
+    )
+    member = Member(
+        program,
+        cut,
+        job.options,
+        membership,
+        replay=job.replay,
+        record=Recording() if job.record else None,
+        extra=source.extra,
+    )
+    try:
+        return 0 if member.run() else OTHERS_FAILED
+    except LinkError as error:
+        if not member.reported:
+            print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return 1
+    except BaseException:
+        if member.reported:
+            return 1
+        raise
+
+
+def _exactly(pipe: BinaryIO, size: int) -> bytes:
+    data = bytearray()
+    while len(data) < size:
+        more = pipe.read(min(size - len(data), 1 << 20))
+        if not more:
+            sys.exit("the process that started this federate has ended")
+        data += more
+    return bytes(data)

@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Federates as processes of this machine, connected by Unix sockets."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Self
+
+from reactorl._federation.certificate import Certificate
+from reactorl._federation.coordinator_server import CoordinatorServer
+from reactorl._federation.endpoint import Address
+from reactorl._federation.launch.job import Job, pack_source
+from reactorl._federation.launch.process import FederateProcess
+from reactorl._federation.link_errors import LinkError, PeerLostError
+from reactorl._federation.member import Member, Membership
+from reactorl._federation.parts import whole_result
+from reactorl._federation.secret import RunSecret
+from reactorl._runtime.recording import Recording
+from reactorl._util.machine import usable_cores
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from reactorl._federation.launch.job import Source
+    from reactorl._federation.parts import PartialResult
+    from reactorl._program.cut import Cut
+    from reactorl._program.placement import Federation
+    from reactorl._program.program import Program
+    from reactorl._runtime.options import Options
+    from reactorl._runtime.result import Result
+
+_PATH_BYTES: Final = 90  # of a Unix socket, of 104 or 108 that systems allow
+_GRACE_SECONDS: Final = 10.0
+"""Time for processes to end when the run has failed, before they are killed."""
+
+
+class LocalFederates:
+    """The federates of one run, as processes of this machine.
+
+    Use it in a ``with`` statement, after which no process is left.
+
+    Args:
+        source: Where processes get the program from.
+        program: The program, elaborated here.
+        federation: The placement.
+        cut: The cut that follows from both.
+        options: Options of the run.
+        here: The federates that run in this process instead; see ``member``.
+        replay: Physical inputs, instead of those of the world.
+        record: Whether physical inputs are recorded.
+        window: See ``Coordinator``.
+        encrypt: Whether links are encrypted, which needs the package cryptography.
+        start_multiple: See ``CoordinatorServer``.
+        patience: Seconds that processes have to connect, and to end after the run.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        program: Program,
+        federation: Federation,
+        cut: Cut,
+        options: Options,
+        *,
+        here: frozenset[int] = frozenset(),
+        replay: Recording | None = None,
+        record: bool = False,
+        window: int | None = None,
+        encrypt: bool = False,
+        start_multiple: int = 1,
+        patience: float = 60.0,
+    ) -> None:
+        self._program = program
+        self._cut = cut
+        self._options = options
+        self._replay = replay
+        self._record = record
+        self._encrypt = encrypt
+        self._patience = patience
+        self._secret = RunSecret.generate()
+        packed = pack_source(source)
+        self._directory = _private_directory()
+        self._closing = False
+        self.processes: list[FederateProcess] = []
+        """Those of federates that do not run here, in order."""
+        try:
+            self._server = CoordinatorServer(
+                program,
+                cut,
+                options,
+                self._secret,
+                self._address("coordinator"),
+                window=window,
+                certificate=self._certificate(),
+                patience=patience,
+                start_multiple=start_multiple,
+                grace=_GRACE_SECONDS,
+            )
+        except BaseException:
+            shutil.rmtree(self._directory, ignore_errors=True)
+            raise
+        for index, name in enumerate(cut.names):
+            if index in here:
+                continue
+            job = Job(
+                packed,
+                federation,
+                options,
+                index,
+                str(self._server.address),
+                str(self._address(f"federate-{index}")),
+                replay,
+                record,
+                encrypt,
+            )
+            process = FederateProcess(name, job, self._secret, self._process_ended)
+            self.processes.append(process)
+
+    def __enter__(self) -> Self:
+        """Start the processes."""
+        try:
+            for process in self.processes:
+                self._start(process)
+        except BaseException:
+            self.close(0)
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End the processes that still run."""
+        self.close()
+
+    def member(self, index: int) -> Member:
+        """Return the federate that runs in this process, for its ``run``."""
+        membership = Membership(
+            index,
+            self._server.address,
+            self._address(f"federate-{index}"),
+            self._secret,
+            certificate=self._certificate(),
+            timeout=self._patience,
+        )
+        return Member(
+            self._program,
+            self._cut,
+            self._options,
+            membership,
+            replay=self._replay,
+            record=Recording() if self._record else None,
+        )
+
+    def wait(self) -> list[PartialResult]:
+        """Wait for the end of the run; return the results of all federates.
+
+        Any thread may call it, but one only.
+
+        Raises:
+            PeerLostError: A federate is gone; the text says how, and has the last tag
+                that it reported. Its last lines on stderr are a note.
+            LinkError: Federates did not connect or end in time, or one ended with an
+                exit status other than 0 though it had taken part to the end.
+            ReactionError: A body raised; other errors of federates likewise.
+        """
+        try:
+            results = self._server.run()
+        except PeerLostError as error:
+            raise self._explained(error) from error
+        for process in self.processes:
+            if not process.join(self._patience):
+                msg = f"federate {process.name} did not end within {self._patience:g} s"
+                raise LinkError(msg, peer=f"federate {process.name}")
+            if process.status:
+                msg = f"federate {process.name} failed after the last tag: "
+                msg += process.how_it_ended()
+                failed = LinkError(msg, peer=f"federate {process.name}")
+                raise _with_words(failed, process)
+        return results
+
+    def request_stop(self) -> None:
+        """End the program at the next tag at which all federates can."""
+        self._server.request_stop()
+
+    def close(self, grace: float = _GRACE_SECONDS) -> None:
+        """End the run, if it has not ended, and all processes.
+
+        Args:
+            grace: Seconds that processes have before they are killed.
+        """
+        self._closing = True
+        try:
+            self._server.close()
+            limit = _Limit(grace)
+            for process in self.processes:
+                if process.started and not process.join(limit.left()):
+                    process.kill()
+                    process.join()
+        finally:
+            for process in self.processes:
+                process.kill()
+            shutil.rmtree(self._directory, ignore_errors=True)
+
+    # -- parts ----------------------------------------------------------------------
+
+    def _address(self, name: str) -> Address:
+        return Address(path=str(self._directory / name))
+
+    def _certificate(self) -> Certificate | None:
+        return Certificate() if self._encrypt else None
+
+    def _start(self, process: FederateProcess) -> None:
+        try:
+            process.start()
+        except OSError as error:
+            msg = f"starting federate {process.name} failed: {error.strerror or error}"
+            raise LinkError(msg, peer=f"federate {process.name}") from error
+
+    def _process_ended(self, process: FederateProcess) -> None:
+        """Tell the coordinator. Called by the thread of the process."""
+        if not self._closing:
+            self._server.process_ended(process.index, process.how_it_ended())
+
+    def _explained(self, error: PeerLostError) -> LinkError:
+        """Return an error that says how the process of a lost federate ended."""
+        for process in self.processes:
+            if error.peer != f"federate {process.name}" or not process.join(1.0):
+                continue
+            how = process.how_it_ended()
+            what = error.what
+            if how not in what:  # the connection was seen to end first
+                _, semicolon, rest = what.rpartition(";")
+                what = f"{error.peer} was lost: {how}{semicolon}{rest}"
+            found = PeerLostError(what, error.remedy, peer=error.peer)
+            return _with_words(found, process)
+        return error
+
+
+def run_locally(
+    source: Source,
+    program: Program,
+    federation: Federation,
+    cut: Cut,
+    options: Options,
+    *,
+    replay: Recording | None = None,
+    record: bool = False,
+    encrypt: bool = False,
+    start_multiple: int = 1,
+) -> tuple[Result, list[object]]:
+    """Run a program as processes of this machine; see ``LocalFederates``.
+
+    Returns:
+        The result, and what the source adds in each federate.
+
+    Raises:
+        LinkError: A federate could not be started, or is gone.
+        ReactionError: A body raised; other errors of federates likewise.
+        KeyboardInterrupt: Ctrl-C; the processes have ended.
+    """
+    with LocalFederates(
+        source,
+        program,
+        federation,
+        cut,
+        options,
+        replay=replay,
+        record=record,
+        encrypt=encrypt,
+        start_multiple=start_multiple,
+    ) as federates:
+        parts = federates.wait()
+    result = whole_result(program, cut, options, parts)
+    return result, [part.extra for part in parts]
+
+
+def workers_of_each(cut: Cut) -> int:
+    """Return the default number of workers of each federate: they share the cores."""
+    return max(1, usable_cores() // len(cut.names))
+
+
+class _Limit:
+    """A number of seconds from now on, for several waits."""
+
+    def __init__(self, seconds: float) -> None:
+        self._end = time.monotonic() + seconds
+
+    def left(self) -> float:
+        return max(self._end - time.monotonic(), 0.0)
+
+
+def _with_words(error: LinkError, process: FederateProcess) -> LinkError:
+    if words := process.last_words:
+        error.add_note(f"The last lines of federate {process.name} on stderr:\n{words}")
+    return error
+
+
+def _private_directory() -> Path:
+    """Return a new directory for sockets, which only this user can enter."""
+    path = Path(tempfile.mkdtemp(prefix="reactorl-"))
+    if len(str(path / "federate-9999")) <= _PATH_BYTES:
+        return path
+    with suppress(OSError):
+        path.rmdir()
+    return Path(tempfile.mkdtemp(prefix="reactorl-", dir="/tmp"))

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One process of a federate on this machine: start, output, exit status."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+from collections import deque
+from contextlib import suppress
+from typing import IO, TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reactorl._federation.launch.job import Job
+    from reactorl._federation.secret import RunSecret
+
+_PROGRAM: Final = (
+    # With -c, '' comes first in sys.path: json.py in the current directory, say.
+    "import sys; sys.path[:] = filter(None, sys.path); "
+    "import json; sys.path[:] = json.loads(sys.argv[3]); "
+    "from reactorl._federation.launch.child import main; sys.exit(main())"
+)
+_LINE_BYTES: Final = 1 << 16
+_LAST_WORDS: Final = 12
+_REST_SECONDS: Final = 1.0
+
+
+class FederateProcess:
+    """The process of a federate.
+
+    A thread starts it and waits for its end: Linux kills a process when the thread that
+    has started it ends, if that was asked for (see ``parent.py``).
+
+    Args:
+        name: The federate.
+        job: What it has to do.
+        secret: The run's secret.
+        ended: Called by the thread when the process has ended.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        job: Job,
+        secret: RunSecret,
+        ended: Callable[[FederateProcess], object],
+    ) -> None:
+        self.name = name
+        self.index = job.index
+        self._job = pickle.dumps(job)
+        self._secret = secret
+        self._ended = ended
+        self._process: subprocess.Popen[bytes] | None = None
+        self._error: OSError | None = None
+        self._started = threading.Event()
+        self._words: deque[str] = deque(maxlen=_LAST_WORDS)
+        self._lifeline = -1
+        self._thread = threading.Thread(
+            target=self._keep, name=f"process of federate {name}", daemon=True
+        )
+
+    def start(self) -> None:
+        """Start the process.
+
+        Raises:
+            OSError: The system cannot start one.
+        """
+        self._thread.start()
+        self._started.wait()
+        if self._error is not None:
+            raise self._error
+
+    @property
+    def started(self) -> bool:
+        """Whether there is, or was, a process."""
+        return self._process is not None
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        assert self._process is not None
+        return self._process.pid
+
+    @property
+    def status(self) -> int | None:
+        """The exit status; negative: a signal; None: it runs."""
+        return None if self._process is None else self._process.returncode
+
+    @property
+    def last_words(self) -> str:
+        """The last lines that it wrote to stderr."""
+        return "\n".join(self._words)
+
+    def how_it_ended(self) -> str:
+        """Return how it ended, as the end of a sentence."""
+        status = self.status
+        if status is None:
+            return "its process still runs"
+        if status >= 0:
+            return f"its process {self.pid} ended with status {status}"
+        try:
+            name = signal.Signals(-status).name
+        except ValueError:
+            name = f"signal {-status}"
+        how = f"its process {self.pid} was killed by {name}"
+        if name == "SIGKILL":
+            how += " (by a user, or by the system because memory ran out)"
+        return how
+
+    def join(self, timeout: float | None = None) -> bool:
+        """Wait for the end of the process; return whether it has ended."""
+        self._thread.join(timeout)
+        return not self._thread.is_alive()
+
+    def kill(self) -> None:
+        """End the process at once."""
+        if self._process is not None and self._process.returncode is None:
+            self._process.kill()
+
+    # -- the thread -----------------------------------------------------------------
+
+    def _keep(self) -> None:
+        secret_reader, secret_writer = os.pipe()
+        reader, self._lifeline = os.pipe()
+        try:
+            self._process = process = subprocess.Popen(
+                [
+                    sys.executable,
+                    *subprocess._args_from_interpreter_flags(),  # type: ignore[attr-defined]
+                    "-c",
+                    _PROGRAM,
+                    str(secret_reader),
+                    str(reader),
+                    json.dumps(sys.path),
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                pass_fds=[secret_reader, reader],
+            )
+        except OSError as error:
+            self._error = error
+            os.close(secret_writer)
+            os.close(self._lifeline)
+            return
+        finally:
+            os.close(secret_reader)
+            os.close(reader)
+            self._started.set()
+        assert process.stdout is not None
+        assert process.stderr is not None
+        forwarders = [
+            threading.Thread(target=self._forward, args=args, daemon=True)
+            for args in ((process.stdout, "stdout"), (process.stderr, "stderr"))
+        ]
+        for each in forwarders:
+            each.start()
+        self._hand_over(secret_writer)
+        process.wait()
+        os.close(self._lifeline)
+        for each in forwarders:
+            # Processes that it has started may hold its output open.
+            each.join(_REST_SECONDS)
+        self._ended(self)
+
+    def _hand_over(self, secret_writer: int) -> None:
+        from reactorl._federation.link_errors import SecretError
+
+        with suppress(SecretError):  # it has ended; its status tells
+            self._secret.send(secret_writer)
+        head = os.getpid().to_bytes(8, "little") + len(self._job).to_bytes(8, "little")
+        rest = memoryview(head + self._job)
+        with suppress(OSError):
+            while rest:
+                rest = rest[os.write(self._lifeline, rest) :]
+
+    def _forward(self, stream: IO[bytes], name: str) -> None:
+        """Write what it prints to the stream of this process, line by line."""
+        with stream:
+            while line := stream.readline(_LINE_BYTES):
+                text = line.decode(errors="backslashreplace").rstrip("\n")
+                if name == "stderr":
+                    self._words.append(text)
+                target = getattr(sys, name)
+                if target is None:
+                    continue
+                try:
+                    # One call, so that lines of several federates are not mixed.
+                    target.write(f"[{self.name}] {text}\n")
+                    target.flush()
+                except BrokenPipeError:
+                    return  # the federate gets this error at its next line
+                except (OSError, ValueError):
+                    continue

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs federated ``.lf`` programs as processes: each loads the file, and checks it."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from reactorl._federation.launch.local import run_locally, workers_of_each
+from reactorl._runtime.options import make_options
+from reactorl.lf.diagnostics import Report
+from reactorl.lf.link.resolve import resolve
+from reactorl.lf.loader import LfError, LoadedProgram
+from reactorl.lf.runtime.global_seeds import seed_globals
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reactorl._program.program import Program
+    from reactorl._runtime.result import Result
+    from reactorl.lf.federates import Federates
+    from reactorl.lf.runtime.tracepoints import Notes
+
+
+@dataclass
+class LfSource:
+    """A ``.lf`` file as the source of a program.
+
+    Attributes:
+        path: The file.
+        seed: Seed of the global random generators; None: they are not seeded.
+        federation_id: The result of ``lf.get_federation_id()``.
+        tracing: Whether trace points of bodies are recorded.
+        silent: Whether warnings are hidden.
+        loaded: The program, once it is loaded.
+    """
+
+    path: Path
+    seed: int | None = None
+    federation_id: str | None = None
+    tracing: bool = False
+    silent: bool = False
+    loaded: LoadedProgram | None = field(default=None, init=False)
+
+    def program(self) -> Program:
+        """See ``Source``.
+
+        Raises:
+            LfError: The file has errors, which it had not in the launching process.
+        """
+        if self.seed is not None:
+            seed_globals(self.seed)
+        report = Report()
+        linked = resolve(self.path, report)
+        program = None
+        if linked is not None and linked.main is not None and not report.failed:
+            self.loaded = LoadedProgram.of(linked, [linked.main])
+            program = self.loaded.program(report)
+        if program is None:
+            raise LfError(tuple(report.in_order()))
+        return program
+
+    def prepare(self, federate: str) -> None:
+        """See ``Source``."""
+        assert self.loaded is not None
+        if self.silent:
+            warnings.simplefilter("ignore")
+        if self.federation_id:
+            self.loaded.lowering.lf._federation_id = self.federation_id
+        self.loaded.lowering.tracepoints.enabled = self.tracing
+
+    def extra(self) -> Notes:
+        """Return the trace points of this federate; see ``Source``."""
+        assert self.loaded is not None
+        return self.loaded.lowering.tracepoints.taken()
+
+
+def run_federates(
+    source: LfSource,
+    loaded: LoadedProgram,
+    program: Program,
+    federates: Federates,
+    *,
+    workers: int | None = None,
+    start_multiple: int = 1,
+    **options: Any,  # noqa: ANN401
+) -> Result:
+    """Run a federated program with a process of this machine for each federate.
+
+    Args:
+        source: The file.
+        loaded: The file as loaded in this process, which gets all trace points.
+        program: Its program.
+        federates: Its federates; see ``federates_of``.
+        workers: Threads of each federate; None: they share the cores.
+        start_multiple: The time of the first tag is a multiple of this.
+        options: Further options of ``reactorl.run``.
+
+    Raises:
+        FederationError: A federate could not be started, or is gone.
+        ReactionError: A body raised.
+    """
+    cut = federates.cut
+    if workers is None:
+        workers = workers_of_each(cut)
+    given = {"shuffle": 0, "stay_home": False, "freeze": False, **options}
+    made = make_options(program, workers=workers, **given)
+    result, noted = run_locally(
+        source,
+        program,
+        federates.federation,
+        cut,
+        made,
+        encrypt=loaded.linked.properties.encrypted,
+        start_multiple=start_multiple,
+    )
+    for notes in noted:
+        loaded.lowering.tracepoints.add(notes)  # type: ignore[arg-type]
+    return result
