@@ -14,10 +14,12 @@ import pytest
 from reactorl import (
     DeclarationError,
     DTypeError,
+    Federation,
     Input,
     LogicalAction,
     Output,
     PhysicalAction,
+    ProgramError,
     Reactor,
     WiringError,
     drive,
@@ -291,6 +293,22 @@ def test_a_port_without_type_takes_that_of_what_it_is_connected_to(
         assert session.step(inp=3).out == 3
         with pytest.raises(DTypeError, match=r"main.plain.out must be int64"):
             session.step(inp="x")
+
+
+def test_a_program_with_types_is_not_federated(library: str) -> None:
+    class Main(Reactor):
+        def build(self) -> None:
+            first = self.add("first", echo(library, "echo_int64", "int64"))
+            second = self.add("second", echo(library, "echo_int64", "int64"))
+            self.connect(first.out, second.inp)
+
+    federation = Federation({"main.first": "a", "main.second": "b"})
+    with pytest.raises(ProgramError) as caught:
+        run(Main, federation=federation)
+    text = str(caught.value)
+    assert "main.first.inp has the dtype int64, which federates lack" in text
+    assert caught.value.where is not None
+    assert caught.value.where.file == __file__
 
 
 def test_a_native_body_needs_types_of_all_that_it_uses(library: str) -> None:

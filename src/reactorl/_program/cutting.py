@@ -258,9 +258,20 @@ class Cutting:
         self._check_inputs(errors)
         self._check_replicas(errors)
         self._check_serializers(errors)
+        self._check_dtypes(errors)
 
     def _at(self, reactor: int) -> str:
         return repr(self.placed.names[self.placed.where[reactor]])
+
+    def _check_dtypes(self, errors: ErrorCollector) -> None:
+        program = self._program
+        for node in (*program.ports, *program.actions):
+            if node.dtype is None:
+                continue
+            path = program.reactors[node.reactor].path
+            msg = f"{path}.{node.name} has the dtype {node.dtype}, which federates lack"
+            remedy = "Run the program in one process, or remove the dtype."
+            errors.add(ProgramError(msg, node.where, remedy), node.reactor)
 
     def _check_modes(self, errors: ErrorCollector) -> None:
         program = self._program

@@ -40,7 +40,6 @@ from reactorl._util.machine import has_gil
 from reactorl.errors import (
     AccessError,
     DeclarationError,
-    ProgramError,
     ReactionError,
     ReactorlError,
     ReplayError,
@@ -78,12 +77,6 @@ class Live:
         self._part = None if federated is None else federated.part
         with gc_paused():
             self.planned = make_plan(program, options.workers, self._part)
-        if federated is not None and self.planned.slot_dtype:
-            msg = (
-                "ports and actions with a dtype, and native bodies, cannot be federated"
-            )
-            where = program.reactors[0].where
-            raise ProgramError(msg, where, "Run this program in one process.")
         self._record = record
         self._at_start = at_start
         self._watch: Watch | None = None
