@@ -125,11 +125,28 @@ void Executor::trigger(ReactionId reaction) {
 }
 
 void Executor::set(Worker& worker, SlotId slot, Value value) {
-  if (ports_.set(slot, std::move(value), epoch_)) {
-    for (const ReactionId r : plan_.slot_reactions[slot]) trigger(r);
-    if (!plan_.slot_stages[slot].empty()) worker.delayed.push_back(slot);
-  }
+  if (ports_.set(slot, std::move(value), epoch_)) now_present(worker, slot);
   if (log_ != nullptr && worker.reaction != kNone) worker.notes.set(slot);
+}
+
+auto Executor::set_native(Worker& worker, SlotId slot, const void* data) -> void* {
+  const reactorl_type type = plan_.type_of(slot);
+  NativeValue* value = ports_.unshared(slot);
+  if (value == nullptr) {
+    value = data == nullptr ? NativeValue::make(type) : NativeValue::make(type, data);
+    void* const memory = value->data();
+    set(worker, slot, Value::adopt(value));
+    return memory;
+  }
+  value->assign(data);
+  if (ports_.mark(slot, epoch_)) now_present(worker, slot);
+  if (log_ != nullptr) worker.notes.set(slot);
+  return value->data();
+}
+
+void Executor::now_present(Worker& worker, SlotId slot) {
+  for (const ReactionId r : plan_.slot_reactions[slot]) trigger(r);
+  if (!plan_.slot_stages[slot].empty()) worker.delayed.push_back(slot);
 }
 
 // ---- Phases -----------------------------------------------------------------------
@@ -380,9 +397,13 @@ auto Executor::invoke(Worker& worker, ReactionId reaction, bool missed, bool sha
     enter(worker);
   }
   const bool sampled = costs_.start(reaction);
-  if (!sampled && timings_ == nullptr) return call(worker, reaction, missed);
+  const auto call = [&] {
+    return native ? natives_.invoke(worker, reaction, missed)
+                  : host_.invoke(reaction, missed);
+  };
+  if (!sampled && timings_ == nullptr) return call();
   const Time begin = Clock::ticks_now();
-  const bool ok = call(worker, reaction, missed);
+  const bool ok = call();
   const Time end = Clock::ticks_now();
   // Time behind an interpreter lock is mostly waiting, not cost.
   if (sampled && shared && options_.one_at_a_time && !native) {
@@ -394,11 +415,6 @@ auto Executor::invoke(Worker& worker, ReactionId reaction, bool missed, bool sha
     timings_->note(worker.id, {epoch_, reaction, missed, begin, end});
   }
   return ok;
-}
-
-auto Executor::call(Worker& worker, ReactionId reaction, bool missed) -> bool {
-  return is_native(reaction, missed) ? natives_.invoke(worker, reaction, missed)
-                                     : host_.invoke(reaction, missed);
 }
 
 void Executor::fail_from(TraceKey key) {

@@ -45,6 +45,17 @@ using Kind = NativeElement::Kind;
 constexpr const char* kInput = "input";
 constexpr const char* kEffect = "effect";
 
+/// The slot of a channel, if all is as it should be; else null, and `find` says why.
+auto find_slot(const Running& self, const std::vector<NativeElement>& all,
+               std::uint32_t number, std::uint32_t channel, reactorl_type type)
+    -> const SlotId* {
+  if (self.failed || number >= all.size()) return nullptr;
+  const NativeElement& element = all[number];
+  if (channel >= element.slots.size()) return nullptr;
+  if (type != without_layout(element.type)) return nullptr;
+  return &element.slots[channel];
+}
+
 /// The element `number`; null if the body fails because there is no such one, or
 /// because it failed before.
 auto find(Running& self, const char* role, std::uint32_t number) -> const NativeElement* {
@@ -106,15 +117,20 @@ auto present(reactorl_context* context, std::uint32_t input, std::uint32_t chann
 auto get(reactorl_context* context, std::uint32_t input, std::uint32_t channel,
          reactorl_type type) -> const void* {
   Running& self = running(context);
-  const NativeElement* found = find(self, kInput, input, channel, &type);
-  if (found == nullptr) return nullptr;
-  const NativeValue* value = self.core().value(found->slots[channel]).native();
+  const SlotId* slot = find_slot(self, self.reaction->inputs, input, channel, type);
+  if (slot == nullptr) {
+    static_cast<void>(find(self, kInput, input, channel, &type));
+    return nullptr;
+  }
+  const NativeValue* value = self.core().value(*slot).native();
   return value == nullptr ? nullptr : value->data();
 }
 
 /// The slot of a channel of a port that may be set; kNone if the body fails.
 auto find_output(Running& self, std::uint32_t effect, std::uint32_t channel,
                  reactorl_type type) -> SlotId {
+  const SlotId* slot = find_slot(self, self.reaction->effects, effect, channel, type);
+  if (slot != nullptr && self.reaction->effects[effect].kind == Kind::kPort) return *slot;
   if (find_effect(self, effect, Kind::kPort, "a port") == nullptr) return kNone;
   const NativeElement* found = find(self, kEffect, effect, channel, &type);
   return found == nullptr ? SlotId(kNone) : found->slots[channel];
@@ -125,8 +141,14 @@ auto set(reactorl_context* context, std::uint32_t effect, std::uint32_t channel,
   Running& self = running(context);
   const SlotId slot = find_output(self, effect, channel, type);
   if (slot == kNone) return -1;
-  // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): the value owns it
-  self.core().set(*self.worker, slot, value_of(self.core().type_of(slot), data));
+  if (type == REACTORL_NONE) {
+    self.core().set(*self.worker, slot, Value());
+  } else if (data != nullptr) {
+    self.core().set_native(*self.worker, slot, data);
+  } else {
+    self.fail("a value of dtype " + name_of(type) + " must not be null");
+    return -1;
+  }
   return 0;
 }
 
@@ -136,9 +158,7 @@ auto make(reactorl_context* context, std::uint32_t effect, std::uint32_t channel
   const SlotId slot = find_output(self, effect, channel, type);
   if (slot == kNone) return nullptr;
   if (type == REACTORL_NONE) return self.fail("a value of dtype none has no memory");
-  NativeValue* value = NativeValue::make(self.core().type_of(slot));
-  self.core().set(*self.worker, slot, Value::adopt(value));
-  return value->data();  // kept alive by the slot
+  return self.core().set_native(*self.worker, slot, nullptr);
 }
 
 auto schedule(reactorl_context* context, std::uint32_t effect, std::int64_t delay,
@@ -147,6 +167,10 @@ auto schedule(reactorl_context* context, std::uint32_t effect, std::int64_t dela
   const NativeElement* found = find_effect(self, effect, Kind::kAction, "an action");
   if (found == nullptr) return -1;
   if (find(self, kEffect, effect, 0, &type) == nullptr) return -1;
+  if (data == nullptr && type != REACTORL_NONE) {
+    self.fail("a payload of dtype " + name_of(type) + " must not be null");
+    return -1;
+  }
   // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): the value owns it
   Value value = value_of(found->type, data);
   if (found->physical) {

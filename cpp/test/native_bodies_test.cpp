@@ -262,6 +262,43 @@ TEST(arrays_are_passed_by_reference_and_made_in_place) {
   CHECK_EQ(*static_cast<const double*>(sum->data()), 8.0);
 }
 
+TEST(a_value_is_replaced_in_place_only_if_nothing_else_refers_to_it) {
+  for (const bool delayed : {false, true}) {
+    Program program;
+    const auto timer = program.timer(0, 1);
+    const SlotId slot = program.slot();
+    program.type(slot, REACTORL_INT64);
+    std::vector<const void*> seen;
+    std::vector<std::int64_t> arrived;
+    if (delayed) {
+      const SlotId later = program.after(slot, 3);
+      program.type(later, REACTORL_INT64);
+      program.react(
+          {.reactor = 1, .triggers = {later}, .body = [&arrived, later](Body& b) {
+             arrived.push_back(b.get(later));
+           }});
+    }
+    std::int64_t count = 0;
+    Function work = [&](reactorl_context* c) {
+      reactorl_set_int64(c, 0, 0, ++count);
+      seen.push_back(reactorl_get(c, 0, 0, REACTORL_INT64));
+      return 0;
+    };
+    const ReactionId id =
+        program.react({.reactor = 0, .triggers = {program.of(timer)}, .effects = {slot}});
+    program.native(
+        id,
+        {.body = call, .state = &work, .inputs = {port(slot)}, .effects = {port(slot)}});
+    Session session(program, 1, {.fast = true, .timeout = 9, .start = 0});
+    CHECK(session.run() == Status::kFinished);
+    CHECK_EQ(seen.size(), std::size_t{10});
+    for (std::size_t i = 1; i < seen.size(); ++i) {
+      CHECK((seen[i] == seen[i - 1]) == !delayed);
+    }
+    if (delayed) CHECK_EQ(arrived, (std::vector<std::int64_t>{1, 2, 3, 4, 5, 6, 7}));
+  }
+}
+
 TEST(a_trace_keeps_types_of_arrays_and_values_of_numbers) {
   constexpr reactorl_type kArray = REACTORL_TYPE(REACTORL_INT64, 2);
   for (const bool values : {false, true}) {
@@ -380,6 +417,10 @@ TEST(wrong_numbers_and_types_make_a_body_fail) {
   CHECK_EQ(message([](reactorl_context* c) { return reactorl_request_stop(c); }),
            std::string("a native body that requests the end of the program must be "
                        "declared with stops=True"));
+  CHECK_EQ(message([](reactorl_context* c) {
+             return reactorl_set(c, 0, 0, REACTORL_FLOAT64, nullptr);
+           }),
+           std::string("a value of dtype float64 must not be null"));
   CHECK_EQ(message([](reactorl_context*) { return 7; }), std::string());
 }
 

@@ -51,6 +51,9 @@ class Executor {
   void trigger(ReactionId reaction);
   /// Sets a slot and triggers what reads it. For bodies, and for worker 0.
   void set(Worker& worker, SlotId slot, Value value);
+  /// Sets a slot with a type to a copy of `data`, or to zero if that is null; returns the
+  /// memory of the value. In place if nothing else refers to the last value.
+  auto set_native(Worker& worker, SlotId slot, const void* data) -> void*;
   /// Runs what is queued and all that follows from it at this tag. `at_home`: reactions
   /// that belong to the threads of their reactors, because these begin or end.
   void run(bool at_home);
@@ -126,8 +129,8 @@ class Executor {
   // One reaction (any worker).
   void execute(Worker& worker, ReactionId reaction);
   auto run_body(Worker& worker, ReactionId reaction, bool missed, bool shared) -> bool;
+  void now_present(Worker& worker, SlotId slot);
   auto invoke(Worker& worker, ReactionId reaction, bool missed, bool shared) -> bool;
-  auto call(Worker& worker, ReactionId reaction, bool missed) -> bool;
   [[nodiscard]] auto lateness(Worker& worker, ReactionId reaction) -> Lateness;
   [[nodiscard]] auto skipped(ReactionId reaction) const -> bool;
   /// Whether a message of another federate is to be taken in.

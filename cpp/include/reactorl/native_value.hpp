@@ -48,19 +48,25 @@ class alignas(16) NativeValue {
  public:
   /// A value that is zero; the caller has the only reference.
   [[nodiscard]] static auto make(reactorl_type type) -> NativeValue* {
-    const std::size_t size = size_of(type);
-    void* memory = ::operator new(sizeof(NativeValue) + size);
-    auto* value = new (memory) NativeValue(type);
-    std::memset(value->data(), 0, size);
+    NativeValue* value = allocate(type);
+    value->assign(nullptr);
     return value;
   }
   /// A copy of `data`; the caller has the only reference.
   [[nodiscard]] static auto make(reactorl_type type, const void* data) -> NativeValue* {
-    const std::size_t size = size_of(type);
-    void* memory = ::operator new(sizeof(NativeValue) + size);
-    auto* value = new (memory) NativeValue(type);
-    if (size > 0) std::memcpy(value->data(), data, size);
+    NativeValue* value = allocate(type);
+    value->assign(data);
     return value;
+  }
+  /// Replaces an unshared value by a copy of `data`, or by zero if that is null.
+  void assign(const void* data) {
+    if (data == nullptr) {
+      std::memset(this->data(), 0, size_);
+    } else if (size_ == sizeof(std::uint64_t)) {  // most are single numbers
+      std::memcpy(this->data(), data, sizeof(std::uint64_t));
+    } else {
+      std::memmove(this->data(), data, size_);  // it may be the value itself
+    }
   }
   NativeValue(const NativeValue&) = delete;
   auto operator=(const NativeValue&) -> NativeValue& = delete;
@@ -68,25 +74,35 @@ class alignas(16) NativeValue {
   void retain() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
   void release() noexcept {
     // Most have one reference, which nobody else can share meanwhile.
-    if (references_.load(std::memory_order_acquire) == 1 ||
-        references_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    if (is_unique() || references_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
       this->~NativeValue();
       ::operator delete(this);
     }
+  }
+
+  /// Whether nobody else has a reference, so that the holder may change the value.
+  [[nodiscard]] auto is_unique() const -> bool {
+    return references_.load(std::memory_order_acquire) == 1;
   }
 
   [[nodiscard]] auto type() const -> reactorl_type { return type_; }
   [[nodiscard]] auto data() -> void* { return this + 1; }
   [[nodiscard]] auto data() const -> const void* { return this + 1; }
   [[nodiscard]] auto equals(const NativeValue& other) const -> bool {
-    return type_ == other.type_ && std::memcmp(data(), other.data(), size_of(type_)) == 0;
+    return type_ == other.type_ && std::memcmp(data(), other.data(), size_) == 0;
   }
 
  private:
-  explicit NativeValue(reactorl_type type) : type_(type) {}
+  explicit NativeValue(reactorl_type type)
+      : size_(static_cast<std::uint32_t>(size_of(type))), type_(type) {}
   ~NativeValue() = default;
 
+  static auto allocate(reactorl_type type) -> NativeValue* {
+    return new (::operator new(sizeof(NativeValue) + size_of(type))) NativeValue(type);
+  }
+
   std::atomic<std::uint32_t> references_{1};
+  std::uint32_t size_;
   reactorl_type type_;
 };
 static_assert(sizeof(NativeValue) == 16);

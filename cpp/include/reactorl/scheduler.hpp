@@ -77,6 +77,9 @@ class Scheduler {
   void set(Worker& worker, SlotId slot, Value value) {
     executor_.set(worker, slot, std::move(value));
   }
+  auto set_native(Worker& worker, SlotId slot, const void* data) -> void* {
+    return executor_.set_native(worker, slot, data);
+  }
   [[nodiscard]] auto present(SlotId slot) const -> bool {
     return ports_.present(slot, epoch_);
   }

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from reactorl._program.errors import ErrorCollector
     from reactorl._program.placement import Placed
-    from reactorl._program.program import ConnectionNode, Program
+    from reactorl._program.program import ActionNode, ConnectionNode, PortNode, Program
 
 
 @dataclass(slots=True)
@@ -265,7 +265,8 @@ class Cutting:
 
     def _check_dtypes(self, errors: ErrorCollector) -> None:
         program = self._program
-        for node in (*program.ports, *program.actions):
+        nodes: tuple[PortNode | ActionNode, ...] = (*program.ports, *program.actions)
+        for node in nodes:
             if node.dtype is None:
                 continue
             path = program.reactors[node.reactor].path
