@@ -103,9 +103,9 @@ format: .venv/lint/.deps ## Format all code and apply automatic fixes
 stubs: .venv/gil/.built ## Regenerate the type stubs of the extensions
 	.venv/gil/bin/python -m nanobind.stubgen -m reactorl._core -p cpp/bind/stub.pat \
 	  -o src/reactorl/_core.pyi
-	for name in envs._preemption envs._stepping wrappers._resize; do \
+	for name in envs._preemption envs._stepping envs.native._bodies wrappers._resize; do \
 	  .venv/gil/bin/python -m nanobind.stubgen -m reactorl.rl.$$name \
-	    -o src/reactorl/rl/$${name/.//}.pyi; \
+	    -o src/reactorl/rl/$${name//.//}.pyi; \
 	done
 
 grammar: .venv/gil/.deps ## Generate the LALR tables of the LF grammar

@@ -57,8 +57,9 @@ _ALL = (
     Suite(
         "vector",
         "Vector environment benchmarks",
-        "`reactorl.rl.VectorEnv` beside Gymnasium's vector environments.\n",
-        ("vector",),
+        "`reactorl.rl.VectorEnv` beside Gymnasium's vector environments, with "
+        "environments in Python and in native code.\n",
+        ("vector", "native"),
     ),
     Suite(
         "training",

@@ -10,6 +10,16 @@ Those about the dashboard are in tests/dashboard:
 - read-only: test_server.py::test_nothing_can_be_sent, ::test_there_are_no_other_pages
 - text, not HTML: test_page.py::test_hostile_names_and_values_are_text
 
+Those about federated runs are in tests/federation:
+
+- the handshake: test_handshake.py::test_each_mismatch_is_its_own_error_on_both_sides,
+  ::test_nothing_is_sent_before_the_secret_is_proved_but_a_hello
+- the secret: test_secret.py::test_secrets_are_256_random_bits, new for every run:
+  test_local.py::test_every_run_has_a_secret_of_its_own, how it gets to federates:
+  test_local.py::test_no_process_knows_the_secret_from_its_command_line,
+  test_secret.py::test_secret_passes_through_a_pipe_that_a_child_inherits
+- sizes: test_frames.py::test_absurd_sizes_are_refused_before_memory_is_allocated
+
 Others that exist already:
 
 - invalid checkpoints with a correct digest:
@@ -127,6 +137,10 @@ EVENTS = ("socket.", "urllib.", "http.", "ftplib.", "smtplib.", "telnetlib.")
 def note(event, args):
     if event.startswith(EVENTS):
         family = int(args[1]) if event == "socket.__new__" else ""
+        if event == "socket.bind" and isinstance(args[1], str):
+            directory = os.path.dirname(args[1])
+            found = os.stat(directory)
+            family = f"{{oct(found.st_mode & 0o777)}}:{{found.st_uid}}:{{directory}}"
         with open({log!r}, "a") as file:
             file.write(f"{{os.getpid()}} {{event}} {{family}}\\n")
 
@@ -136,6 +150,8 @@ sys.addaudithook(note)
 
 def audited(tmp_path: Path, *command: str) -> list[tuple[str, str, str]]:
     """Run a command; return pid, event and family of what it does with sockets.
+
+    For ``bind`` to a path it is the mode, the owner and the name of the directory.
 
     The hook is in ``sitecustomize``, which processes that it starts import as well.
     """
@@ -182,6 +198,41 @@ def test_training_in_processes_connects_to_nothing(tmp_path: Path) -> None:
     # A message gives a worker its memory; TensorBoard's files are named by the machine.
     harmless = {"socket.__new__", "socket.sendmsg", "socket.gethostname"}
     assert {event for _, event, _ in found} <= harmless
+
+
+FEDERATED = """\
+target Python {timeout: 2 ms, fast: true}
+reactor Ramp {
+  output y
+  timer t(0, 1 ms)
+  reaction(t) -> y {= y.set(1) =}
+}
+reactor Sink {
+  input x
+  reaction(x) {= print("got", x.value) =}
+}
+federated reactor {
+  ramp = new Ramp()
+  sink = new Sink()
+  ramp.y -> sink.x
+}
+"""
+
+
+def test_a_federated_run_listens_in_a_private_directory_only(tmp_path: Path) -> None:
+    (tmp_path / "pair.lf").write_text(FEDERATED)
+
+    found = audited(tmp_path, script(), "run", "--federated", "pair.lf")
+
+    assert len({pid for pid, _, _ in found}) >= 2  # with those of federates
+    families = {family for _, event, family in found if event == "socket.__new__"}
+    assert families == {str(int(socket.AF_UNIX))}
+    places = {place for _, event, place in found if event == "socket.bind"}
+    assert places
+    for place in places:
+        mode, owner, directory = place.split(":", 2)
+        assert (mode, owner) == ("0o700", str(os.geteuid()))
+        assert not Path(directory).exists()  # it is removed when the run ends
 
 
 @pytest.mark.parametrize(
@@ -535,6 +586,16 @@ def test_tests_that_are_named_here_exist() -> None:
         ("dashboard", "test_nothing_can_be_sent"),
         ("dashboard", "test_there_are_no_other_pages"),
         ("dashboard", "test_hostile_names_and_values_are_text"),
+        ("federation", "test_each_mismatch_is_its_own_error_on_both_sides"),
+        (
+            "federation",
+            "test_nothing_is_sent_before_the_secret_is_proved_but_a_hello",
+        ),
+        ("federation", "test_secrets_are_256_random_bits"),
+        ("federation", "test_every_run_has_a_secret_of_its_own"),
+        ("federation", "test_no_process_knows_the_secret_from_its_command_line"),
+        ("federation", "test_secret_passes_through_a_pipe_that_a_child_inherits"),
+        ("federation", "test_absurd_sizes_are_refused_before_memory_is_allocated"),
         ("rl/checkpoint", "test_invalid_content_with_a_correct_digest_raises"),
         ("rl/envs", "test_verdict_is_kept_in_the_cache"),
         ("rl/envs", "test_cache_that_cannot_be_written_is_ignored"),

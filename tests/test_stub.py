@@ -19,6 +19,7 @@ PATTERNS = ROOT / "cpp" / "bind" / "stub.pat"
         ("reactorl._core", ("-p", str(PATTERNS))),
         ("reactorl.rl.wrappers._resize", ()),
         ("reactorl.rl.envs._stepping", ()),
+        ("reactorl.rl.envs.native._bodies", ()),
         ("reactorl.rl.envs._preemption", ()),
     ],
 )

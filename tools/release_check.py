@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from cpython_build import Unavailable, call, digest, say
-from wheels import ROOT, WANTED, build, dist_parser, tag_of
+from wheels import ROOT, WANTED, build, dist_parser, record_of, tag_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -144,7 +144,12 @@ def wheel_contents(release: Release) -> Problems:
         if "reactorl/py.typed" not in names:
             yield f"{wheel.name} must contain reactorl/py.typed"
         abi = tag_of(wheel).removeprefix("cp")
-        for stem in ("_core", "rl/envs/_stepping", "rl/wrappers/_resize"):
+        for stem in (
+            "_core",
+            "rl/envs/_stepping",
+            "rl/envs/native/_bodies",
+            "rl/wrappers/_resize",
+        ):
             built = [n for n in names if n.startswith(f"reactorl/{stem}.")]
             built = [n for n in built if n.endswith(BINARY)]
             if len(built) != 1 or f"-{abi}-" not in built[0]:
@@ -152,6 +157,16 @@ def wheel_contents(release: Release) -> Problems:
                     f"{wheel.name} must contain one extension {stem} for {abi}, "
                     f"got {', '.join(sorted(built)) or 'none'}"
                 )
+
+
+def wheels_tested(release: Release) -> Problems:
+    """All tests have passed with every wheel, and the versions are written down."""
+    for wheel in release.wheels:
+        record = record_of(wheel)
+        if not record.exists():
+            yield f"{record.name} must exist; run make test-wheels"
+        elif digest(wheel) not in record.read_text():
+            yield f"{record.name} must be of this {wheel.name}; run make test-wheels"
 
 
 def source(release: Release) -> Problems:
@@ -277,6 +292,7 @@ CHECKS: dict[str, Callable[[Release], Problems]] = {
     "documentation": documentation,
     "wheels": all_wheels,
     "wheel contents": wheel_contents,
+    "tests on wheels": wheels_tested,
     "source distribution": source,
     "licences": licences,
     "paths of this machine": machine_paths,

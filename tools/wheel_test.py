@@ -9,6 +9,9 @@ For each wheel in ``dist`` that an interpreter of this machine can install:
    and tools/wheel_digests.py has to give the same digests with both,
 3. the tests run against the installed wheel; PATH contains no compiler.
 
+If all tests have passed, ``.tested.txt`` beside the wheel has the versions of all
+packages that they ran with, as constraints for pip, and the digest of the wheel.
+
 With ``--speed``, tools/wheel_speed.py measures both builds instead of 2 and 3.
 Arguments after ``--`` go to pytest.
 """
@@ -35,6 +38,7 @@ from wheels import (
     add_python,
     dist_parser,
     environment,
+    record_of,
     requirements,
     select,
     tag_of,
@@ -54,6 +58,13 @@ DIGEST_TIMEOUT = 1200.0  # seconds
 INSTALLED = """
 import json, reactorl, reactorl._core
 print(json.dumps([reactorl.__file__, reactorl._core.__file__]))
+"""
+
+# Run by an environment's interpreter: what it is, and what it runs on.
+PLATFORM = """
+import platform
+libc = " ".join(platform.libc_ver())
+print(f"CPython {platform.python_version()}, {libc}, {platform.machine()}")
 """
 
 # --- PATH without a compiler ----------------------------------------------------------
@@ -109,6 +120,23 @@ def site_packages(place: Path) -> Path:
     return site
 
 
+def check_packages(python: Path) -> None:
+    """Raise unless all installed packages have what they require.
+
+    Raises:
+        Unavailable: One lacks another, or has it in a version that it does not accept.
+    """
+    done = subprocess.run(
+        [python, "-m", "pip", "--disable-pip-version-check", "check"],
+        capture_output=True,
+        check=False,
+        text=True,
+        timeout=PIP_TIMEOUT,
+    )
+    if done.returncode != 0:
+        fail(f"pip check failed: {(done.stdout or done.stderr).strip()}")
+
+
 def check_origin(python: Path, place: Path) -> None:
     """Raise unless an interpreter imports the package from a directory.
 
@@ -156,6 +184,7 @@ def install(
         # In a .pth file, so it comes after the wheel, and .pth files there are ignored.
         (site_packages(place) / "packages.pth").write_text(f"{packages}\n")
     check_origin(python, place)
+    check_packages(python)
     return python
 
 
@@ -258,6 +287,7 @@ def test(
     Raises:
         Unavailable: It cannot be installed, has other digests, or a test failed.
     """
+    record_of(wheel).unlink(missing_ok=True)
     builds = install_both(wheel, target, work, packages)
     python = builds.wheel
     links = without_compilers(
@@ -278,7 +308,18 @@ def test(
     )
     if done.returncode != 0:
         fail(f"pytest failed with status {done.returncode}")
+    if not pytest:
+        write_record(wheel, python)
     say(f"{wheel.name}: passed")
+
+
+def write_record(wheel: Path, python: Path) -> None:
+    """Write what a wheel was tested with: facts, and constraints for pip."""
+    facts = call([python, "-I", "-c", PLATFORM]).strip()
+    freeze = ("-m", "pip", "--disable-pip-version-check", "freeze")
+    packages = call([python, *freeze, "--exclude", "reactorl"])
+    head = f"# All tests passed with {facts}.\n# {wheel.name} sha256 {digest(wheel)}\n"
+    record_of(wheel).write_text(head + packages)
 
 
 def measure(

@@ -10,9 +10,14 @@ noticed here.
 Equal inputs give equal bytes: times come from ``SOURCE_DATE_EPOCH`` (the last commit's
 if unset), and every path of this machine is replaced by a short name.
 
-There is a wheel per version of CPython, and no wheel for the stable ABI (``abi3``):
-nanobind supports it, but the bindings read tuples, lists and floats by macros that the
-stable ABI does not have, because these reads are part of every step.
+There is a wheel per version of CPython, and no wheel for the stable ABI (``abi3``),
+which nanobind supports from 3.12 on. The bindings do not compile for it: they read
+tuples, lists, dicts and floats by macros that it does not have (``PyTuple_GET_ITEM``,
+``PyFloat_AS_DOUBLE``), in every step and for every value, and they attach and detach
+workers with ``PyThreadState_DeleteCurrent``, ``PyInterpreterState_Main`` and
+``_Py_IsFinalizing``, which it lacks in 3.12. Each has a slower or a later replacement;
+free-threaded 3.14 has no stable ABI at all. Four wheels cost minutes of building, and
+nothing at run time.
 
 Standard library only. Interpreters are given with ``--python``, or found on PATH, in
 pyenv, and in the per-user cache of tools/get_python.py; versions without an interpreter
@@ -401,6 +406,11 @@ class Builder:
 def move(file: Path, directory: Path) -> Path:
     """Move a file, which may be on another file system; return its new path."""
     return Path(shutil.move(file, directory / file.name))
+
+
+def record_of(wheel: Path) -> Path:
+    """Return the file that says what a wheel was tested with."""
+    return wheel.with_suffix(".tested.txt")
 
 
 def tag_of(wheel: Path) -> str:

@@ -22,6 +22,7 @@ ONE = {"workers": 1, "placement": "thread"}
 TRACED = {"workers": 1, "trace": True}
 THREADS = {"workers": 2, "placement": "thread"}
 PROCESSES = {"workers": 2, "placement": "process"}
+NATIVE = {"native": True}
 
 _PEERS = (
     Engine(
@@ -234,6 +235,20 @@ def _variants(python: Python) -> tuple[Engine, ...]:
             ("ours-1-trace", "ReactoRL, traced", "one thread", OURS, TRACED),
             ("native-1", "ReactoRL, native bodies", "one thread", OURS, ONE),
             ("ours-default", "ReactoRL, default", "default placement", OURS, {}),
+            (
+                "native-1",
+                "ReactoRL native, 1 worker",
+                "environments in C++, one thread",
+                OURS,
+                {**ONE, **NATIVE},
+            ),
+            (
+                "native",
+                "ReactoRL native",
+                "environments in C++, 2 threads",
+                OURS,
+                {**THREADS, **NATIVE},
+            ),
             ("lf", "ReactoRL, LF program", "one thread", OURS, ONE),
             ("dashboard", "ReactoRL, dashboard", "2 workers", TRAINING, THREADS),
             ("futures", "futures", "a loop with 2 threads of a pool", PLAIN, {}),

@@ -71,8 +71,9 @@ if TYPE_CHECKING:
         native,
         native_state,
     )
+    from reactorl._federation.drive import drive
+    from reactorl._federation.launch.joining import join_federation
     from reactorl._federation.run import run
-    from reactorl._runtime.drive import drive
     from reactorl._runtime.options import MAX_WORKERS
     from reactorl._runtime.recording import Recording
     from reactorl._runtime.result import Result
@@ -144,6 +145,7 @@ __all__ = [
     "history",
     "hours",
     "interleaved",
+    "join_federation",
     "minutes",
     "msec",
     "native",
@@ -170,11 +172,12 @@ _LAZY = {
     "Watch": "reactorl._runtime.watch",
     "NativeBody": "reactorl._decl.native",
     "NativeState": "reactorl._decl.native",
-    "drive": "reactorl._runtime.drive",
     "get_include": "reactorl._decl.native",
     "graph": "reactorl.diagram.picture",
     "native": "reactorl._decl.native",
     "native_state": "reactorl._decl.native",
+    "drive": "reactorl._federation.drive",
+    "join_federation": "reactorl._federation.launch.joining",
     "run": "reactorl._federation.run",
 }
 _LAZY_PACKAGES = ("diagram", "lf", "rl")

@@ -392,6 +392,12 @@ def test_stopped_process_is_killed_when_the_run_fails(endless: Any) -> None:
     assert second.status == -signal.SIGKILL
 
 
+def test_every_run_has_a_secret_of_its_own(endless: Any) -> None:
+    keys = {endless("endless").federates._secret._key for _ in range(3)}
+
+    assert len(keys) == 3
+
+
 def test_no_process_knows_the_secret_from_its_command_line(endless: Any) -> None:
     run = endless("endless")
     run.begin()

@@ -72,6 +72,7 @@ PUBLIC = [
     "list_presets",
     "make_mlp",
     "make_vec",
+    "native_environments",
     "plot_runs",
     "preset",
     "read_checkpoint",

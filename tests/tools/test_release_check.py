@@ -6,6 +6,7 @@ Artefacts are made up: small archives without compiled code.
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
 import subprocess
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 ELK = "src/reactorl/diagram/assets/elkjs/LICENSE.md"
 INFO = "reactorl-1.2.0.dist-info"
 WHEEL = "reactorl-1.2.0-cp311-cp311-manylinux2014_x86_64.whl"
+TESTED = WHEEL.replace(".whl", ".tested.txt")
 SUFFIX = "cpython-311-x86_64-linux-gnu.so"
 CHANGES = "# Changelog\n\n## [Unreleased]\n\n## [1.2.0] - 2026-01-02\n\n- A line.\n"
 SOURCES = {
@@ -41,6 +43,7 @@ IN_WHEEL: dict[str, bytes] = {
     "reactorl/py.typed": b"",
     f"reactorl/_core.{SUFFIX}": b"\x7fELF /usr/lib/x ./cpp/src/a.cpp",
     f"reactorl/rl/envs/_stepping.{SUFFIX}": b"\x7fELF",
+    f"reactorl/rl/envs/native/_bodies.{SUFFIX}": b"\x7fELF",
     f"reactorl/rl/wrappers/_resize.{SUFFIX}": b"\x7fELF",
     "reactorl/diagram/assets/elkjs/elk-worker.min.js.gz": b"x",
     "reactorl/diagram/assets/elkjs/LICENSE.md": b"theirs",
@@ -79,6 +82,8 @@ def release(tmp_path: Path) -> Release:
     (site / "index.html").touch()
     write_wheel(dist / WHEEL, IN_WHEEL)
     write_sdist(dist / "reactorl-1.2.0.tar.gz", {**SOURCES, "PKG-INFO": "x"})
+    digest = hashlib.sha256((dist / WHEEL).read_bytes()).hexdigest()
+    (dist / TESTED).write_text(f"# {WHEEL} sha256 {digest}\nnumpy==2.4.0\n")
     return Release(root, dist, site, tags=("cp311",), own_paths=("/made/here",))
 
 
@@ -93,6 +98,16 @@ def test_a_good_release_has_no_problems(release: Release) -> None:
 
     assert not any(found.values()), found
     assert list(found) == [*release_check.CHECKS, "reproducible"]
+
+
+def test_wheels_must_have_been_tested_as_they_are(release: Release) -> None:
+    (release.dist / TESTED).unlink()
+    (problem,) = release_check.wheels_tested(release)
+    assert problem == f"{TESTED} must exist; run make test-wheels"
+
+    (release.dist / TESTED).write_text(f"# {WHEEL} sha256 {'0' * 64}\n")
+    (problem,) = release_check.wheels_tested(release)
+    assert problem == f"{TESTED} must be of this {WHEEL}; run make test-wheels"
 
 
 @pytest.mark.parametrize("version", ["1.2", "1.2.0.dev1", "one"])

@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import subprocess
+import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -221,3 +224,54 @@ def test_gcc_build_of_the_same_source_distribution_is_used_again(
 
     assert set(built) == {tmp_path / "gcc-cp311/packages"}
     assert len(commands) == 2
+
+
+def test_record_of_a_tested_wheel_has_its_digest_and_constraints_for_pip(
+    tmp_path: Path,
+) -> None:
+    wheel = tmp_path / "reactorl-1.2.0-cp311-cp311-manylinux2014_x86_64.whl"
+    wheel.write_bytes(b"content")
+
+    wheel_test.write_record(wheel, Path(sys.executable))
+
+    record = tmp_path / "reactorl-1.2.0-cp311-cp311-manylinux2014_x86_64.tested.txt"
+    first, second, *lines = record.read_text().splitlines()
+    assert first.startswith(f"# All tests passed with CPython {sys.version.split()[0]}")
+    assert second == f"# {wheel.name} sha256 {hashlib.sha256(b'content').hexdigest()}"
+    assert f"pytest=={pytest.__version__}" in lines
+    assert not any("reactorl" in line for line in lines)
+
+
+def test_packages_that_lack_others_are_refused(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
+    made = tmp_path / "venv/bin/python"
+    wheel_test.check_packages(made)
+    info = wheel_test.site_packages(tmp_path / "venv") / "lonely-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: lonely\nVersion: 1\nRequires-Dist: absent\n"
+    )
+
+    with pytest.raises(Unavailable, match="pip check failed: lonely 1 requires absent"):
+        wheel_test.check_packages(made)
+
+
+def test_the_workflow_builds_the_wheels_of_a_release_with_targets_that_exist() -> None:
+    file = wheels.ROOT / ".github/workflows/wheels.yml"
+    if not file.exists():
+        pytest.skip("the source distribution does not contain it")
+    project = tomllib.loads((wheels.ROOT / "pyproject.toml").read_text())
+    workflow = file.read_text()
+    makefile = (wheels.ROOT / "Makefile").read_text()
+
+    built = project["tool"]["cibuildwheel"]["build"]
+    pythons = re.search(r"python-version: \|\n((?: +3\.\d+t?\n)+)", workflow)
+    targets = re.findall(r"- run: make ([\w-]+)", workflow)
+
+    assert built == [f"{tag}-*" for tag in wheels.WANTED]
+    assert pythons is not None
+    tags = {f"cp{name.replace('.', '')}" for name in pythons[1].split()}
+    assert tags == set(wheels.WANTED)
+    assert targets == ["wheels", "test-wheels", "release-check"]
+    for target in targets:
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE)

@@ -46,7 +46,9 @@ def _vector(makers: list[Any], engine: Engine) -> Any:  # noqa: ANN401
         return AsyncVectorEnv(makers)
     from reactorl.rl import VectorEnv
 
+    # Environments in Python and in native code are never in one column.
+    native: Any = engine.options.get("native", False)
     if not engine.options:
-        return VectorEnv(makers)
+        return VectorEnv(makers, native=native)
     placement: Any = engine.options["placement"]
-    return VectorEnv(makers, placement=placement, workers=engine.workers)
+    return VectorEnv(makers, placement=placement, workers=engine.workers, native=native)

@@ -58,7 +58,14 @@ def make_flow(case: str, lag: int) -> Flow:
         end_e=EPSILON,
         double=False,
     )
-    return Flow("CartPole-v1", algorithm, rollouts=2, eval_every=0, placement="thread")
+    return Flow(
+        "CartPole-v1",
+        algorithm,
+        rollouts=2,
+        eval_every=0,
+        placement="thread",
+        native=False,  # the loop beside it has environments in Python, too
+    )
 
 
 def play_loop(case: str, tick: Callable[[], bool]) -> None:

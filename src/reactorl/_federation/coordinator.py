@@ -147,6 +147,16 @@ class Coordinator:
         self._horizons = dict.fromkeys(range(self._count), horizon)
         return self._to_all(Message(Kind.HORIZON, tag=horizon))
 
+    def advance(self, tag: Tag, driver: int) -> Orders:
+        """Let federates begin tags up to this one: the driver of the program has asked.
+
+        Args:
+            tag: The last tag that may begin.
+            driver: The federate that knows by itself, because it asked.
+        """
+        self._horizons = dict.fromkeys(range(self._count), tag)
+        return self._to_all(Message(Kind.HORIZON, tag=tag), but=driver)
+
     def on_report(self, federate: int, report: Report) -> Orders:
         """Take the report of a federate that waits."""
         self._reports[federate] = report

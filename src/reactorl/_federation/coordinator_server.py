@@ -23,6 +23,8 @@ from reactorl._federation.frames import (
     Failed,
     Finished,
     Hello,
+    Save,
+    Saved,
     Start,
     StopRequest,
 )
@@ -32,12 +34,14 @@ from reactorl._federation.link_errors import FrameError, LinkError, PeerLostErro
 from reactorl._federation.member import run_digest
 from reactorl._federation.messages import BEFORE_ALL, Kind, Message, Report
 from reactorl._federation.network import ABORT
+from reactorl._federation.watch import Watches
 from reactorl.tag import Tag
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reactorl._federation.certificate import Certificate
+    from reactorl._federation.codec import Payload
     from reactorl._federation.coordinator import Orders
     from reactorl._federation.endpoint import Address
     from reactorl._federation.frames import Frame
@@ -47,6 +51,11 @@ if TYPE_CHECKING:
     from reactorl._program.cut import Cut
     from reactorl._program.program import Program
     from reactorl._runtime.options import Options
+
+
+class RunOverError(Exception):
+    """The run has ended, so a driver cannot continue it; ``run`` has the reason."""
+
 
 _LEAD: int = 200_000_000
 """Nanoseconds between the start and the time of the first tag, unless ``fast``."""
@@ -103,7 +112,9 @@ class CoordinatorServer:
             )
             for index, name in enumerate(cut.names)
         ]
+        self._watches = Watches()
         self._hellos: dict[int, Hello] = {}
+        self._saved: dict[int, Payload] = {}
         self._results: dict[int, Finished | Failed] = {}
         self._over: set[int] = set()
         self._lost: dict[int, LinkError] = {}
@@ -171,6 +182,35 @@ class CoordinatorServer:
         with self._changed:
             self._request_stop()
 
+    # -- for the driver of a program, in this process --------------------------------
+
+    def advance(self, tag: Tag, driver: int) -> None:
+        """Let federates begin tags up to this one; see ``Coordinator``."""
+        with self._changed:
+            self._send(self._coordinator.advance(tag, driver))
+
+    def save(self, tag: Tag, driver: int) -> dict[int, Payload]:
+        """Return the states of all federates but the driver, after a tag.
+
+        No later tag may begin before; see ``advance``. Waits until all have run it.
+
+        Raises:
+            RunOverError: The run ended meanwhile; ``run`` says why.
+        """
+        others = {index for index in range(self._count) if index != driver}
+        with self._changed:
+            self._saved = {}
+            for index in sorted(others):
+                self._links[index].put(Save(tag))
+            # Said again, so that those that wait look at what they were asked.
+            self._send(self._coordinator.advance(tag, driver))
+            self._changed.wait_for(
+                lambda: others <= self._saved.keys() or self._aborted or self._over
+            )
+            if others <= self._saved.keys():
+                return {index: self._saved[index] for index in sorted(others)}
+        raise RunOverError
+
     def close(self) -> None:
         """Accept nothing more, and end all connections."""
         with self._changed:
@@ -179,6 +219,7 @@ class CoordinatorServer:
         self._listener.close()
         for link in self._links:
             link.close(timeout=0)
+        self._watches.close()
 
     # -- waiting --------------------------------------------------------------------
 
@@ -270,7 +311,10 @@ class CoordinatorServer:
     def _accept(self, connection: Connection) -> None:
         with self._changed:
             again = connection.rank in self._hellos or connection.rank in self._over
-        if again or connection.purpose is not Purpose.FRAMES:
+        if connection.purpose is Purpose.WATCH:
+            self._watches.add(connection, self._links[connection.rank])
+            return
+        if again:
             connection.wire.close()
             return
         self._links[connection.rank].attach(connection)
@@ -309,6 +353,8 @@ class CoordinatorServer:
                     self._abort()
             case Finished():
                 self._results[federate] = frame
+            case Saved():
+                self._saved[federate] = frame.payload
             case Bye():
                 pass
             case _:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Protocol
 
+from reactorl._federation.codec import encode
 from reactorl._federation.merge import FederateTrace
 from reactorl._federation.messages import Kind, Message, Report
 from reactorl._federation.parts import partial_result
@@ -20,14 +21,17 @@ from reactorl.errors import ReactorlError
 from reactorl.tag import Tag
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from contextlib import AbstractContextManager
 
+    from reactorl._federation.codec import Payload
     from reactorl._federation.parts import PartialResult
     from reactorl._program.cut import Cut
     from reactorl._program.program import Program
     from reactorl._runtime.federated import CoreMessage, CoreReport
     from reactorl._runtime.options import Options
     from reactorl._runtime.recording import Recording
+    from reactorl._runtime.watch import Watch
 
 
 class Wire(Protocol):
@@ -49,6 +53,9 @@ class Wire(Protocol):
     def report(self, report: Report) -> None:
         """Send a report to the coordinator; only the latest one matters."""
 
+    def saved(self, tag: Tag, payload: Payload) -> None:
+        """Send the state after a tag to the coordinator."""
+
     def request_stop(self) -> None:
         """Ask the coordinator to end the program."""
 
@@ -69,6 +76,7 @@ class Federate:
         record: Where physical inputs go to.
         keeps: Whether values that were sent are kept, to send them again to a federate
             that begins again.
+        at_start: Called with a ``Watch`` before the first tag.
     """
 
     def __init__(
@@ -82,6 +90,7 @@ class Federate:
         replay: Recording | None = None,
         record: Recording | None = None,
         keeps: bool = False,
+        at_start: Callable[[Watch], object] | None = None,
     ) -> None:
         if options.start_time is None:
             msg = "start_time must be the same time for all federates, got None"
@@ -95,6 +104,9 @@ class Federate:
         self._kept: list[list[Message]] = [[] for _ in range(count)]
         self._said: list[dict[tuple[Kind, bool], Message]] = [{} for _ in range(count)]
         self._lock = threading.RLock()
+        self._save_after: Tag | None = None
+        self.save: Callable[[], object] | None = None
+        """Returns the state of this federate between two tags; see ``save_after``."""
         self.trace: FederateTrace | None = None
         self.result: PartialResult | None = None
         """How the run ended; None before, and after an error."""
@@ -103,6 +115,7 @@ class Federate:
             options,
             record=record,
             replay=replay,
+            at_start=at_start,
             federated=Federated(Part(cut, index), self),
         )
 
@@ -171,6 +184,14 @@ class Federate:
             message.key,
             message.value,
         )
+
+    def save_after(self, tag: Tag) -> None:
+        """Send the coordinator the state after a tag, before any later one begins.
+
+        It is read when the core waits next, on its thread: the caller sees to it that
+        no later tag may begin before, and that something arrives.
+        """
+        self._save_after = tag
 
     # -- what a new life of another federate needs ----------------------------------
 
@@ -247,6 +268,14 @@ class Federate:
                 received,
             )
         )
+        after = self._save_after
+        if after is None or inside or not Tag(d, d_step) >= after < Tag(n, n_step):
+            return
+        self._save_after = None
+        if self.save is None:
+            msg = "the state of a federate was asked for, which cannot be saved"
+            raise ReactorlError(msg)
+        self._wire.saved(after, encode(self.save()))
 
     def request_stop(self) -> None:
         """Ask for the end of the program from outside of its reactions."""

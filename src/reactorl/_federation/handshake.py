@@ -65,6 +65,7 @@ class Purpose(IntEnum):
 
     FRAMES = 1
     WATCH = 2  # carries nothing; see watch.py
+    JOIN = 3  # to get a job; see launch/joining.py
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from reactorl._federation.codec import encode
 from reactorl._federation.endpoint import Address, Listener, connect
@@ -17,6 +17,7 @@ from reactorl._federation.handshake import COORDINATOR, Admission, Identity, Pur
 from reactorl._federation.link_errors import FrameError
 from reactorl._federation.network import Network
 from reactorl._federation.values import ValueCodec
+from reactorl._federation.watch import Watches
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,12 +25,17 @@ if TYPE_CHECKING:
     from reactorl._federation.certificate import Certificate
     from reactorl._federation.frames import Failed, Start
     from reactorl._federation.handshake import Connection
+    from reactorl._federation.link import Link
     from reactorl._federation.link_errors import LinkError
     from reactorl._federation.secret import RunSecret
     from reactorl._program.cut import Cut
     from reactorl._program.program import Program
     from reactorl._runtime.options import Options
     from reactorl._runtime.recording import Recording
+    from reactorl._runtime.watch import Watch
+
+NOTHING: Final = Finished({"whole": False}, encode(None))
+"""The result of a federate that did not get to the end, without an error of its own."""
 
 _LOCAL = ("workers", "start_time", "timing")
 
@@ -75,6 +81,7 @@ class Member:
         membership: Where the others are, and who this is.
         replay: Where physical inputs come from.
         record: Where physical inputs go to.
+        attend: Called with the federate before it is connected and has its first tag.
         extra: Called after the run; returns what goes with its result.
     """
 
@@ -87,6 +94,7 @@ class Member:
         *,
         replay: Recording | None = None,
         record: Recording | None = None,
+        attend: Callable[[Federate], object] | None = None,
         extra: Callable[[], object] | None = None,
     ) -> None:
         self._program = program
@@ -95,6 +103,9 @@ class Member:
         self._me = membership
         self._replay = replay
         self._record = record
+        self._attend = attend
+        self._federate: Federate | None = None
+        self._listener: Listener | None = None
         self._extra = extra
         self._identity = Identity(
             membership.index,
@@ -111,6 +122,7 @@ class Member:
         self._network = Network(cut, membership.index, values)
         self._lock = threading.Lock()
         self._early: list[Connection] | None = []
+        self._watches = Watches()
         self._closed = False
         self.reported = False
         """Whether the coordinator has got the error that ended the run."""
@@ -125,65 +137,98 @@ class Member:
             LinkError: Another federate, or the coordinator, is gone.
             ReactionError: A body of this federate raised.
         """
-        network = self._network
-        listener = Listener(
-            self._me.address, self._identity, self._admit, self._accept, self._refused
-        )
-        result: Finished | Failed = Finished({"whole": False}, encode(None))
+        result: Finished | Failed = NOTHING
         status = 1
         try:
-            result = self._take_part(listener.address)
+            federate = self.join()
+            if federate is not None:
+                result = self._take_part(federate)
             status = 0
         except BaseException as error:
             result = pack_error(error)
             raise
         finally:
-            listener.close()
-            with self._lock:
-                early, self._early = self._early or [], None
-                self._closed = True
-            for connection in early:
-                connection.wire.close()
-            self.reported = network.coordinator.is_connected
-            network.close(result, status, timeout=self._me.timeout)
+            self.leave(result, status)
         return bool(result.facts["whole"])
 
-    def _take_part(self, address: Address) -> Finished:
-        network, me = self._network, self._me
-        nothing = Finished({"whole": False}, encode(None))
-        hello = Hello(me.index, me.life, {"address": str(address)})
-        expected = Admission(name="the coordinator")
-        connection = connect(me.coordinator, self._identity, COORDINATOR, expected)
-        network.hello(connection, hello)
-        start = network.wait_for_start()
-        if start is None:
-            return nothing
-        options = replace(self._options, start_time=start.time)
-        federate = Federate(
-            self._program,
-            self._cut,
-            me.index,
-            options,
-            network,
-            replay=self._replay,
-            record=self._record,
-        )
-        network.bind(federate)
-        try:
-            self._connect(start)
-            if not network.wait_for_links():
-                federate.live.close()
-                return nothing
-        except BaseException as error:
-            federate.live.close(error)
-            raise
+    def _take_part(self, federate: Federate) -> Finished:
         whole = federate.run()
-        if network.error is not None:
-            raise network.error
+        if self._network.error is not None:
+            raise self._network.error
         result = federate.result
         if result is not None and self._extra is not None:
             result = replace(result, extra=self._extra())
         return Finished({"whole": whole}, encode(result))
+
+    # -- the parts of a run -----------------------------------------------------------
+
+    def make(
+        self, start_time: int, at_start: Callable[[Watch], object] | None = None
+    ) -> Federate:
+        """Make the federate, before it takes part: a program that is driven."""
+        options = replace(self._options, start_time=start_time)
+        self._federate = Federate(
+            self._program,
+            self._cut,
+            self._me.index,
+            options,
+            self._network,
+            replay=self._replay,
+            record=self._record,
+            at_start=at_start,
+        )
+        if self._attend is not None:
+            self._attend(self._federate)
+        return self._federate
+
+    def join(self) -> Federate | None:
+        """Connect to all others; return the federate, None if the run was aborted.
+
+        Call ``leave`` in any case.
+
+        Raises:
+            HandshakeError: The coordinator did not accept this process.
+            LinkError: Another federate, or the coordinator, is gone.
+        """
+        network, me = self._network, self._me
+        self._listener = Listener(
+            me.address, self._identity, self._admit, self._accept, self._refused
+        )
+        hello = Hello(me.index, me.life, {"address": str(self._listener.address)})
+        expected = Admission(name="the coordinator")
+        self._watch(me.coordinator, COORDINATOR, network.coordinator)
+        connection = connect(me.coordinator, self._identity, COORDINATOR, expected)
+        network.hello(connection, hello)
+        start = network.wait_for_start()
+        if start is None:
+            return None
+        driven = self._federate is not None  # who made it closes it
+        federate = self._federate or self.make(start.time)
+        network.bind(federate)
+        try:
+            self._connect(start)
+            if network.wait_for_links():
+                return federate
+        except BaseException as error:
+            if not driven:
+                federate.live.close(error)
+            raise
+        if not driven:
+            federate.live.close()
+        return None
+
+    def leave(self, result: Finished | Failed, status: int) -> None:
+        """Give the coordinator the result, and end all connections."""
+        if self._listener is not None:
+            self._listener.close()
+        with self._lock:
+            early, self._early = self._early or [], None
+            self._closed = True
+        for connection in early:
+            connection.wire.close()
+        self.reported = self._network.coordinator.is_connected
+        self._network.close(result, status, timeout=self._me.timeout)
+        self._watches.close()
 
     def _connect(self, start: Start) -> None:
         """Connect to federates with lower numbers; those with higher ones do so."""
@@ -200,8 +245,21 @@ class Member:
             if peer < self._me.index:
                 address = Address.parse(str(addresses[peer]))
                 expected = Admission(1, link.received, link.peer)
+                self._watch(address, peer, link)
                 connection = connect(address, self._identity, peer, expected)
                 self._network.attach(peer, connection)
+
+    def _watch(self, address: Address, peer: int, link: Link) -> None:
+        """Notice within 10 s that the wire to another host is dead.
+
+        Before the link is connected: a peer that has its links may end at any time.
+        """
+        if not address.path:
+            expected = Admission(1, 0, link.peer)
+            connection = connect(
+                address, self._identity, peer, expected, purpose=Purpose.WATCH
+            )
+            self._watches.add(connection, link)
 
     # -- called by threads of the listener ------------------------------------------
 
@@ -213,8 +271,10 @@ class Member:
 
     def _accept(self, connection: Connection) -> None:
         with self._lock:
-            if self._closed or connection.purpose is not Purpose.FRAMES:
+            if self._closed:
                 connection.wire.close()
+            elif connection.purpose is Purpose.WATCH:
+                self._watches.add(connection, self._network.links[connection.rank])
             elif self._early is not None:  # the run has not begun here
                 self._early.append(connection)
             else:

@@ -7,7 +7,7 @@ import threading
 from functools import partial
 from typing import TYPE_CHECKING
 
-from reactorl._federation.frames import Bye, Start, StopRequest
+from reactorl._federation.frames import Bye, Save, Saved, Start, StopRequest
 from reactorl._federation.link import Link
 from reactorl._federation.link_errors import FrameError, LinkError, PeerLostError
 from reactorl._federation.messages import BEFORE_ALL, Kind, Message, Report
@@ -16,10 +16,12 @@ from reactorl._federation.values import ValueCodec
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from reactorl._federation.codec import Payload
     from reactorl._federation.federate import Federate
     from reactorl._federation.frames import Failed, Finished, Frame, Hello
     from reactorl._federation.handshake import Connection
     from reactorl._program.cut import Cut
+    from reactorl.tag import Tag
 
 ABORT = Message(Kind.FAILURE, tag=BEFORE_ALL, key=0)
 """Ends a federate although no reaction failed: nothing after this tag may run."""
@@ -118,6 +120,11 @@ class Network:
             self._last = new
             self.coordinator.put(report)
             self.coordinator.flush()
+
+    def saved(self, tag: Tag, payload: Payload) -> None:
+        """See ``Wire``."""
+        self.coordinator.put(Saved(tag, payload))
+        self.coordinator.flush()
 
     def request_stop(self) -> None:
         """See ``Wire``."""
@@ -233,6 +240,8 @@ class Network:
                     self._aborted = self._aborted or frame == ABORT
                 elif isinstance(frame, Start):
                     self._start = frame
+                elif isinstance(frame, Save) and self._federate is not None:
+                    self._federate.save_after(frame.tag)
                 elif not isinstance(frame, Bye):
                     self._unexpected(self.coordinator, frame)
                 self._changed.notify_all()

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reactorl._federation.handshake import Connection
+    from reactorl._federation.link import Link
 
 IDLE_SECONDS: Final = 2
 INTERVAL_SECONDS: Final = 1
@@ -74,6 +75,38 @@ class Watch:
         if not self._closed:
             msg = f"the connection to {self._peer} was lost: {why}"
             self._ended(PeerLostError(msg, peer=self._peer, wire=wire))
+
+
+class Watches:
+    """The watches of one process. A dead wire ends the connection of its link.
+
+    The end of the peer's process is not reported: its link ends by itself, after the
+    last frames.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._watches: list[Watch] | None = []
+
+    def add(self, connection: Connection, link: Link) -> None:
+        """Watch the wire of a link."""
+
+        def ended(error: PeerLostError) -> None:
+            if error.wire:
+                link.lose(error, life=connection.life)
+
+        with self._lock:
+            if self._watches is None:
+                connection.socket.close()
+            else:
+                self._watches.append(Watch(connection, link.peer, ended))
+
+    def close(self) -> None:
+        """End all watches, also those that are added later."""
+        with self._lock:
+            watches, self._watches = self._watches or [], None
+        for watch in watches:
+            watch.close()
 
 
 def keep_alive(sock: socket.socket) -> None:

@@ -57,6 +57,12 @@ class Cutting:
         self._fed_by: dict[int, Stage] = {}  # unit -> stage
         self._staged: dict[int, list[Stage]] = {}  # unit -> stages that delay it
         self._find_stages()
+        self._shown = {  # units of outputs of the main reactor
+            self.unit(channel)
+            for port in program.ports
+            if port.reactor == 0 and not port.is_input
+            for channel in port.channels
+        }
         self._writers: dict[int, list[int]] = {}  # unit -> reactions
         self._readers: dict[int, list[int]] = {}
         self._find_reactions()
@@ -64,6 +70,7 @@ class Cutting:
         for stage in self.stages:
             stage.home, owners = self._owner(stage, set())
             stage.owners = set(owners)
+        self._move_stages()
         for stage in self.stages:
             stage.arrives = self._needed_at(stage.target) or {stage.home}
 
@@ -133,6 +140,21 @@ class Cutting:
                     for reactor in parts[replica]:
                         self.copies[reactor] |= wanted
 
+    def _move_stages(self) -> None:
+        """Let what a federate reads at once, and once more later, be sent to it once.
+
+        The receiver delays it by itself.
+        """
+        if any(one.serializer is not None for one in self._program.connections):
+            return
+        for stage in self.stages:
+            ends = stage.target not in self._staged and stage.source in self._writers
+            if not ends or stage.physical or stage.scope != NO_SCOPE:
+                continue
+            reads = self._read_at(stage.target)
+            if len(reads) == 1 and reads <= self._read_at(stage.source):
+                stage.home, stage.owners = min(reads), reads
+
     def _downstream(self, unit: int) -> list[int]:
         """Return a unit and all that stages make of it."""
         found = [unit]
@@ -143,10 +165,11 @@ class Cutting:
         return found
 
     def _read_at(self, unit: int) -> set[int]:
-        """Return the federates whose reactions read a unit."""
+        """Return the federates that read a unit at the tag at which it is set."""
         reactions = self._program.reactions
         readers = self._readers.get(unit, ())
-        return set().union(*(self.copies[reactions[r].reactor] for r in readers))
+        shown = {self.placed.where[0]} if unit in self._shown else set()
+        return shown.union(*(self.copies[reactions[r].reactor] for r in readers))
 
     def _needed_at(self, unit: int) -> set[int]:
         """Return the federates that need a unit, for reactions or for stages."""

@@ -6,11 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 from reactorl import _core
-from reactorl._program.elaborate import elaborate
 from reactorl._runtime.busy import busy
-from reactorl._runtime.live import Live
-from reactorl._runtime.options import TraceDetail, make_options
-from reactorl._util.gc_pause import gc_paused
 from reactorl.errors import DTypeError, UnknownNameError, WidthError
 from reactorl.tag import Duration, Tag, nanoseconds
 
@@ -18,10 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from types import TracebackType
 
-    from reactorl._decl.reactor import Reactor
     from reactorl._program.program import PortNode, Program
+    from reactorl._runtime.live import Live
     from reactorl._runtime.result import Result
-    from reactorl._runtime.watch import Watch
 
 
 def _is_refused_input(error: BaseException) -> bool:
@@ -78,10 +73,14 @@ class Session:
     """A driven program; made by ``drive``, used in a ``with`` statement."""
 
     def __init__(
-        self, live: Live, at_end: Callable[[Result], object] | None = None
+        self,
+        live: Live,
+        at_end: Callable[[Result], object] | None = None,
+        state: Callable[[Any], object] | None = None,
     ) -> None:
         self._live = live
         self._at_end = at_end
+        self._state = state
         self._inputs: dict[str, PortNode] = {}
         self._outputs: dict[str, PortNode] = {}
         for port in live.program.ports:
@@ -195,18 +194,7 @@ class Session:
         if self._open or self._result is not None:
             msg = "preload must be called before the program starts"
             raise RuntimeError(msg)
-        live = self._live
-        first, found = live.planned.first_stage, False
-        for number, stage in enumerate(live.planned.stages):
-            if live.program.channel_name(stage.source) == port:
-                arrival = nanoseconds(sent) + (stage.delay or 0)
-                live.session.preload(first + number, arrival, 0, value)
-                found = True
-        if not found:
-            names = {live.program.channel_name(s.source) for s in live.planned.stages}
-            where = live.program.reactors[0].where
-            known, what = tuple(sorted(names)), "the set of delayed connections"
-            raise UnknownNameError(port, what, known, where)
+        self._live.preload(port, value, nanoseconds(sent))
 
     def step(
         self,
@@ -312,6 +300,26 @@ class Session:
 
         return push
 
+    def states(self) -> list[Any]:
+        """Return what the option ``state`` of ``drive`` reads, between two steps.
+
+        Returns:
+            One result for each federate, the one with the main reactor first. In one
+            process there is one.
+
+        Raises:
+            ValueError: The option was not given.
+            RuntimeError: The program is not running.
+            FederationError: A federate is gone; the text names it.
+        """
+        if self._state is None:
+            msg = "state must be a function to read states, got None"
+            raise ValueError(msg)
+        if not self._open:
+            msg = "the program is not running; use it inside its with statement"
+            raise RuntimeError(msg)
+        return [self._state(self._live.main)]
+
     def _slots(self, inputs: Mapping[str, Any]) -> list[tuple[int, Any]]:
         values: list[tuple[int, Any]] = []
         for name, value in inputs.items():
@@ -351,53 +359,3 @@ class Session:
                 found[name] = [None] * width
             found[name][place] = value
         return found
-
-
-def drive(
-    main: type[Reactor] | Reactor | Program,
-    *,
-    workers: int | None = None,
-    fast: bool = True,
-    seed: int = 0,
-    trace: TraceDetail = False,
-    check: bool = False,
-    start_time: int | None = None,
-    freeze: bool | None = None,
-    timeout: Duration | None = None,
-    stay_home: bool = False,
-    shuffle: int = 0,
-    timing: bool | int = False,
-    at_start: Callable[[Watch], object] | None = None,
-    at_end: Callable[[Result], object] | None = None,
-) -> Session:
-    """Return a context manager that runs ``main`` tag by tag, steered by the caller.
-
-    Unlike in ``run``, the main reactor may have ports: ``step`` sets its inputs at the
-    next tag and returns its outputs. The caller's thread is worker 0; other workers are
-    called in only when the work is worth it. A driven program does not end when no
-    event is left, but when the ``with`` statement does.
-
-    Example:
-        >>> with drive(Echo) as echo:
-        ...     print(echo.step(x=3).y)
-
-    The options are those of ``run``.
-    """
-    with gc_paused():
-        program = elaborate(main)
-        options = make_options(
-            program,
-            workers=workers,
-            fast=fast,
-            timeout=timeout,
-            keepalive=True,
-            seed=seed,
-            start_time=start_time,
-            trace=trace,
-            check=check,
-            freeze=freeze,
-            stay_home=stay_home,
-            shuffle=shuffle,
-            timing=timing,
-        )
-        return Session(Live(program, options, at_start=at_start), at_end)

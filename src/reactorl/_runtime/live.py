@@ -43,6 +43,7 @@ from reactorl.errors import (
     ReactionError,
     ReactorlError,
     ReplayError,
+    UnknownNameError,
 )
 from reactorl.tag import Tag
 from reactorl.trace.value_text import value_text
@@ -176,6 +177,11 @@ class Live:
         """Return the current tag, elapsed."""
         moment, step = self.session.tag()
         return Tag(moment - self.session.start_time(), step)
+
+    @property
+    def main(self) -> Reactor:
+        """The main reactor, after ``start``; it has parameters in every federate."""
+        return self._instances[0]
 
     @property
     def seconds(self) -> float:
@@ -319,6 +325,33 @@ class Live:
                 record, by_trigger.__getitem__, program.reaction_name, self.now
             )
         return PlainTape()
+
+    def preload(self, port: str, value: object, sent: int) -> None:
+        """Put a value into flight on all delayed connections of a port.
+
+        In a federation only on those that end here.
+
+        Args:
+            port: Full name of an output.
+            value: The value.
+            sent: When it was set, in nanoseconds since the start.
+
+        Raises:
+            UnknownNameError: No delayed connection starts at a port of this name.
+        """
+        first, program, found = self.planned.first_stage, self.program, False
+        for number, stage in enumerate(self.planned.stages):
+            if program.channel_name(stage.source) != port:
+                continue
+            found = True
+            if self._delivers(first + number):
+                arrival = sent + (stage.delay or 0)
+                self.session.preload(first + number, arrival, 0, value)
+        if not found:
+            names = {program.channel_name(s.source) for s in self.planned.stages}
+            what = "the set of delayed connections"
+            where = program.reactors[0].where
+            raise UnknownNameError(port, what, tuple(sorted(names)), where)
 
     def _preload(self, replay: Recording) -> None:
         if replay.program and replay.program != self.program.digest:

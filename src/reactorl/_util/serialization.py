@@ -58,3 +58,16 @@ def _pickler_by_value() -> Any:  # noqa: ANN401
             return reduced
 
     return Pickler
+
+
+def state_without_cache(value: object) -> dict[str, Any]:
+    """Return the attributes of an object but those of ``cached_property``.
+
+    For ``__getstate__`` of classes that compute what pickle cannot save.
+    """
+    kind = type(value)
+    return {
+        name: held
+        for name, held in vars(value).items()
+        if not isinstance(getattr(kind, name, None), functools.cached_property)
+    }

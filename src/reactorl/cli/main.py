@@ -39,6 +39,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "run": "run a program",
         "check": "report all errors in programs without running them",
         "fmt": "format programs in place",
+        "federate": "take part in a program that runs on several machines",
     },
     "training": {
         "train": "train an algorithm on an environment",

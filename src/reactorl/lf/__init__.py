@@ -16,6 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from reactorl._federation.launch.joining import Gather
     from reactorl.lf.diagnostics import Report, about_file
     from reactorl.lf.federates import Federates, federates_of
     from reactorl.lf.format.format import format_text
@@ -31,6 +32,7 @@ __all__ = [
     "MAX_BYTES",
     "TIME_UNITS",
     "Federates",
+    "Gather",
     "LfError",
     "LfSource",
     "LoadedProgram",
@@ -72,6 +74,8 @@ _MODULES: Final = {
 
 
 def __getattr__(name: str) -> object:
+    if name == "Gather":
+        return import_module("reactorl._federation.launch.joining").Gather
     if name in _MODULES:
         value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
         if name in ("LfError", "load"):  # what users see in tracebacks and help()

@@ -7,6 +7,7 @@ import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from reactorl._federation.launch.joining import run_joining
 from reactorl._federation.launch.local import run_locally, workers_of_each
 from reactorl._runtime.options import make_options
 from reactorl.lf.diagnostics import Report
@@ -17,6 +18,7 @@ from reactorl.lf.runtime.global_seeds import seed_globals
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from reactorl._federation.launch.joining import Gather
     from reactorl._program.program import Program
     from reactorl._runtime.result import Result
     from reactorl.lf.federates import Federates
@@ -84,6 +86,7 @@ def run_federates(
     *,
     workers: int | None = None,
     start_multiple: int = 1,
+    gather: Gather | None = None,
     **options: Any,  # noqa: ANN401
 ) -> Result:
     """Run a federated program with a process of this machine for each federate.
@@ -95,6 +98,7 @@ def run_federates(
         federates: Its federates; see ``federates_of``.
         workers: Threads of each federate; None: they share the cores.
         start_multiple: The time of the first tag is a multiple of this.
+        gather: Wait for processes that join, instead of starting them.
         options: Further options of ``reactorl.run``.
 
     Raises:
@@ -106,15 +110,14 @@ def run_federates(
         workers = workers_of_each(cut)
     given = {"shuffle": 0, "stay_home": False, "freeze": False, **options}
     made = make_options(program, workers=workers, **given)
-    result, noted = run_locally(
-        source,
-        program,
-        federates.federation,
-        cut,
-        made,
-        encrypt=loaded.linked.properties.encrypted,
-        start_multiple=start_multiple,
-    )
+    parts = (source, program, federates.federation, cut, made)
+    if gather is None:
+        encrypt = loaded.linked.properties.encrypted
+        result, noted = run_locally(
+            *parts, encrypt=encrypt, start_multiple=start_multiple
+        )
+    else:
+        result, noted = run_joining(*parts, gather, start_multiple=start_multiple)
     for notes in noted:
         loaded.lowering.tracepoints.add(notes)  # type: ignore[arg-type]
     return result

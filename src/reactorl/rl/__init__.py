@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         write_checkpoint,
     )
     from reactorl.rl.envs.errors import EnvError, SharedStateError, ThreadSafetyError
+    from reactorl.rl.envs.native.choice import native_environments
     from reactorl.rl.flow.algorithm import (
         ActInput,
         ActOutput,
@@ -124,6 +125,7 @@ __all__ = [
     "list_presets",
     "make_mlp",
     "make_vec",
+    "native_environments",
     "plot_runs",
     "preset",
     "read_checkpoint",
@@ -148,6 +150,7 @@ _MODULES: Final = {
     "algorithms.torch": ["TorchAlgorithm"],
     "checkpoint.file": ["CheckpointError", "read_checkpoint", "write_checkpoint"],
     "envs.errors": ["EnvError", "SharedStateError", "ThreadSafetyError"],
+    "envs.native.choice": ["native_environments"],
     "flow.algorithm": ["ActInput", "ActOutput", "Algorithm", "FlowError", "Spaces"],
     "flow.evaluation": ["Evaluated", "PlayProgress"],
     "flow.flow": ["Flow", "FlowRun"],

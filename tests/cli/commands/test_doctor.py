@@ -47,6 +47,7 @@ def test_json_has_all_facts() -> None:
     assert Path(found["reactorl"]["extension"]).is_file()
     assert found["reactorl"]["compiler"].split()[0] in ("gcc", "clang")
     assert len(found["self_check"]["digest"]) >= 16
+    assert found["native_environments"]["CartPoleEnv"] == ""
     assert not any(one["broken"] for one in found["advice"])
     assert any("has a GIL" in one["what"] for one in found["advice"]) is not FREE
 
@@ -58,6 +59,7 @@ def test_text_has_all_sections() -> None:
     for part in (
         "reactorl ",
         "extension",
+        "environments in native code",
         "self-check  same digest",
         "\nmachine\n",
     ):

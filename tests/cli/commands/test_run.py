@@ -657,3 +657,21 @@ def test_options_of_one_process_are_refused(other: str, capsys: Capture) -> None
 
     assert status == 2
     assert f"{other.partition('=')[0]} cannot be combined with --federated" in err
+
+
+@pytest.mark.parametrize(
+    ("args", "what"),
+    [
+        (["--listen", "a:1"], "--listen needs --federated"),
+        (["--federated", "--listen", "a:1"], "--listen needs --token-file FILE"),
+        (["--federated", "--token-file", "x"], "--token-file needs --listen HOST:PORT"),
+        (["--no-encryption"], "--no-encryption needs --listen HOST:PORT"),
+    ],
+)
+def test_options_of_joining_belong_together(
+    args: list[str], what: str, capsys: Capture
+) -> None:
+    status, _, err = run(capsys, *args, "Count.lf")
+
+    assert status == 2
+    assert what in err

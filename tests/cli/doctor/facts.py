@@ -39,6 +39,7 @@ FINE: dict[str, Any] = {
     "environment": {},
     "imports": {},
     "self_check": {"ok": True, "digest": "0" * 32},
+    "native_environments": {"CartPoleEnv": ""},
 }
 
 

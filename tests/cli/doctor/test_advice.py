@@ -36,6 +36,11 @@ def test_no_advice_if_everything_is_fine() -> None:
         (given("packages", torch="2"), "of Torch may use all", "OMP_NUM_THREADS=1"),
         (given("packages", jax=None), "for train: jax", "'reactorl[train]'"),
         (given("packages", **{"ale-py": None}), "for atari", "docs/atari.md"),
+        (
+            given("native_environments", CartPoleEnv="the source is not a known one"),
+            "the source is not a known one",
+            "docs/vector.md",
+        ),
     ],
 )
 def test_each_rule_gives_problem_and_remedy(

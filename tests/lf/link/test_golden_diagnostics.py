@@ -41,6 +41,7 @@ FOUND_ELSEWHERE = {
     "reading the file failed: permission denied",
     "reading the file failed: {}",
     "the path contains a NUL character",
+    "the file name {} must be UTF-8",
     "the path is not a regular file",
     "the file must be at most {} bytes long",
     "a parent of the path is a file, not a directory",

@@ -126,6 +126,18 @@ def test_invalid_paths_are_reported(tmp_path: Path) -> None:
     ]
 
 
+def test_main_reactors_of_files_whose_names_are_no_text_are_refused(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / os.fsdecode(b"bad\xff.lf")
+    try:
+        path.write_text("target Python\nmain reactor {}\n")
+    except OSError:
+        pytest.skip("the file system has names in UTF-8 only")
+
+    assert errors(path) == ["the file name 'bad\\udcff.lf' must be UTF-8"]
+
+
 def test_pipes_and_devices_are_not_read(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe.lf"
     os.mkfifo(pipe)

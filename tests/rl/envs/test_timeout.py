@@ -8,6 +8,7 @@ import logging
 import threading
 import time
 import traceback
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +17,13 @@ import numpy as np
 import pytest
 
 from reactorl.rl import EnvError, VectorEnv
+from reactorl.rl.envs import timeout
 from reactorl.rl.envs.timeout import HangError, HangWatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-LIMIT = 1.0  # so long that a busy machine does not exceed it in an ordinary step
+LIMIT = 2.0  # so long that a busy machine does not exceed it in an ordinary step
 PATIENCE = 60.0  # seconds after which a test would rather fail than wait
 
 
@@ -106,7 +108,7 @@ def test_hanging_code_is_interrupted_once(
 
     def work() -> None:
         began = time.monotonic()
-        with pytest.raises(HangError, match=r"longer than 1 s") as raised:
+        with pytest.raises(HangError, match=r"longer than 2 s") as raised:
             guard(partial(hang, began + PATIENCE))
         assert time.monotonic() - began < PATIENCE / 2
         # Neither when the last of it is forgotten, nor when the watch looks again.
@@ -170,18 +172,40 @@ def interrupted() -> None:
     raise KeyboardInterrupt
 
 
+@contextmanager
+def asleep_until_logged() -> Iterator[Callable[[], object]]:
+    """Yield a function that stays in C until the watch logs that something does."""
+    lock = threading.Lock()
+    lock.acquire()
+
+    class Waking(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            lock.release()
+
+    log, waking = logging.getLogger(timeout.__name__), Waking()
+    log.addHandler(waking)
+    try:
+        yield partial(lock.acquire, timeout=PATIENCE)
+    finally:
+        log.removeHandler(waking)
+
+
 def test_code_that_cannot_be_interrupted_is_logged(
     caplog: pytest.LogCaptureFixture, watch: HangWatch
 ) -> None:
     guard = watch.guard()
     guard.subject = lambda: "the sleeper"
 
-    with caplog.at_level(logging.ERROR), pytest.raises(HangError):
-        guard(partial(time.sleep, LIMIT + 1.8))
+    with (
+        caplog.at_level(logging.ERROR),
+        asleep_until_logged() as sleep,
+        pytest.raises(HangError),
+    ):
+        guard(sleep)
 
     (record,) = caplog.records
     text = record.getMessage()
-    assert text.startswith("the sleeper has taken longer than 1 s and could not be")
+    assert text.startswith("the sleeper has taken longer than 2 s and could not be")
     assert "placement='process'" in text
     assert "test_code_that_cannot_be_interrupted_is_logged" in text  # where it is
 
@@ -222,7 +246,7 @@ def test_an_environment_that_catches_everything_fails_and_can_be_closed(
     envs.step([0, 0])
     began = time.monotonic()
 
-    with pytest.raises(EnvError, match=r"longer than 1 s") as raised:
+    with pytest.raises(EnvError, match=r"longer than 2 s") as raised:
         envs.step([0, 1])
     assert (raised.value.index, raised.value.step) == (1, 2)
     envs.reset(seed=1)
@@ -237,14 +261,16 @@ def test_an_environment_that_waits_in_c_is_named(
 ) -> None:
     class Sleeper(Stubborn):
         def step(self, action: Any) -> Any:
-            time.sleep((LIMIT + 1.8) * action)
+            if action == 1:
+                sleep()
             return super().step(0)
 
-    envs = VectorEnv([Sleeper] * 2, placement="thread", timeout=LIMIT)
-    envs.reset(seed=1)
-    with pytest.raises(EnvError, match="HangError"):
-        envs.step([0, 1])
-    envs.close()
+    with asleep_until_logged() as sleep:
+        envs = VectorEnv([Sleeper] * 2, placement="thread", timeout=LIMIT)
+        envs.reset(seed=1)
+        with pytest.raises(EnvError, match="HangError"):
+            envs.step([0, 1])
+        envs.close()
 
     (record,) = caplog.records
     assert record.getMessage().startswith("environment 1 (Sleeper), step 1, has")

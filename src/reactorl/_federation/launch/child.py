@@ -75,6 +75,7 @@ def take_part(job: Job, secret: Any) -> int:  # noqa: ANN401 - a RunSecret
         membership,
         replay=job.replay,
         record=Recording() if job.record else None,
+        attend=getattr(source, "attend", None),  # only driven programs have one
         extra=source.extra,
     )
     try:

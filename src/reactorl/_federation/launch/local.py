@@ -139,6 +139,11 @@ class LocalFederates:
         """End the processes that still run."""
         self.close()
 
+    @property
+    def server(self) -> CoordinatorServer:
+        """The coordinator; for the driver of a program."""
+        return self._server
+
     def member(self, index: int) -> Member:
         """Return the federate that runs in this process, for its ``run``."""
         membership = Membership(

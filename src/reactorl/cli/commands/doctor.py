@@ -10,6 +10,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from reactorl.cli.doctor.advice import advice
+from reactorl.cli.doctor.native_envs import native_environments
 from reactorl.cli.doctor.packages import imported, installed
 from reactorl.cli.doctor.system_info import (
     machine_facts,
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
 DESCRIPTION = """\
 Print facts for a bug report: versions, Python and its GIL, the extension,
 cores, packages, environment variables; run a small program on two workers twice
-and compare the results; give advice for full speed. Changes nothing.
+and compare the results; list the environments that are stepped in native code;
+give advice for full speed. Changes nothing.
 """
 EPILOG = """\
 examples:
@@ -82,6 +84,7 @@ def collect(*, quick: bool = False) -> Facts:
         if quick or not python["free_threaded"] or python["gil"]
         else imported(packages),
         "self_check": check_itself(),
+        "native_environments": native_environments() if packages["gymnasium"] else {},
     }
 
 
@@ -191,5 +194,13 @@ def _sections(facts: Facts) -> Iterator[tuple[str, list[tuple[str, str]]]]:
         "packages",
         [(name, found or "-") for name, found in facts["packages"].items()],
     )
+    if facts["native_environments"]:
+        yield (
+            "environments in native code",
+            [
+                (name, f"no: {reason}" if reason else "yes")
+                for name, reason in facts["native_environments"].items()
+            ],
+        )
     if facts["environment"]:
         yield "environment", list(facts["environment"].items())

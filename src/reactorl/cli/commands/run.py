@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from reactorl import Program, Result
-    from reactorl.lf import Federates, LoadedProgram
+    from reactorl.lf import Federates, Gather, LoadedProgram
 
 DESCRIPTION = """\
 Run the main reactor of a .lf file. Options take precedence over the target
@@ -58,9 +58,9 @@ def command(args: argparse.Namespace) -> int:
     """Run a file; return the exit status."""
     report = Report()
     level = args.logging
-    if args.federated and (args.timing is not None or args.dashboard):
-        flag = "--dashboard" if args.dashboard else "--timing"
-        return fail(f"{flag} cannot be combined with --federated", 2)
+    wrong = _wrong_combination(args)
+    if wrong:
+        return fail(wrong, 2)
     _flush_each_line()
     if args.seed is not None:
         seed_globals(args.seed)  # before preambles, which may draw numbers as well
@@ -86,6 +86,25 @@ def command(args: argparse.Namespace) -> int:
         return 1
     finally:
         sys.stdout.flush()
+
+
+def _wrong_combination(args: argparse.Namespace) -> str:
+    """Return what is wrong with the options together; empty: nothing."""
+    if args.federated:
+        for flag, given in (("--dashboard", args.dashboard), ("--timing", args.timing)):
+            if given:
+                return f"{flag} cannot be combined with --federated"
+    elif args.listen is not None:
+        return "--listen needs --federated"
+    if args.listen is not None and args.token_file is None:
+        return "--listen needs --token-file FILE, which the federates need as well"
+    for flag, given in (
+        ("--token-file", args.token_file is not None),
+        ("--no-encryption", args.no_encryption),
+    ):
+        if given and args.listen is None:
+            return f"{flag} needs --listen HOST:PORT"
+    return ""
 
 
 def _load(path: Path, report: Report) -> tuple[LoadedProgram, Program] | None:
@@ -206,7 +225,7 @@ def _run_as_processes(
 
     level = args.logging or loaded.linked.properties.logging
     hosts = sorted({host for host in federates.hosts.values() if not _is_here(host)})
-    if hosts and level != "error":
+    if hosts and level != "error" and args.listen is None:
         note = f"its federates run on this machine, not at {', '.join(hosts)}"
         say(f"reactorl: {note}\n")
     source = LfSource(
@@ -224,7 +243,26 @@ def _run_as_processes(
         **options,
         start_time=_start_time(args.start_time_multiple) if options["fast"] else None,
         start_multiple=args.start_time_multiple or 1,
+        gather=_gather(args),
     )
+
+
+def _gather(args: argparse.Namespace) -> Gather | None:
+    """Return where processes join; None: this process starts them."""
+    if args.listen is None:
+        return None
+    from reactorl.lf import Gather
+
+    def waiting(address: str, names: tuple[str, ...]) -> None:
+        how = f"reactorl federate --join {address} --token-file {args.token_file}"
+        say(f"reactorl: waiting for {len(names)} federates: {', '.join(names)}\n")
+        say(f"reactorl: start each with: {how}\n")
+
+    def joined(name: str, host: str) -> None:
+        say(f"reactorl: {name} has joined from {host}\n")
+
+    encrypt = False if args.no_encryption else None
+    return Gather(args.listen, args.token_file, encrypt, waiting, joined)
 
 
 def _is_here(host: str) -> bool:

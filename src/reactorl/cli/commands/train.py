@@ -60,6 +60,7 @@ GROUPS = {
         "env_id", "env_kwargs", "wrappers", "time_limit", "frame_stack",
         "preprocessing", "life_loss", "clip_rewards", "num_envs", "norm_obs",
         "norm_reward", "reward_scale", "placement", "env_timeout", "env_restart",
+        "native",
     ),
     "training": ("total_timesteps", "seed", "num_steps", "rollouts", "lag"),
     "optimization": (
@@ -77,8 +78,8 @@ GROUPS = {
     "replay buffer": ("buffer_size", "batch_size", "priority", "n_step"),
     "evaluation": ("eval_every", "eval_episodes", "eval_max_steps", "final_episodes"),
     "run": (
-        "workers", "runs_dir", "resume", "preset", "checkpoint_every", "trace",
-        "timing", "dashboard", "progress",
+        "workers", "federates", "restarts", "runs_dir", "resume", "preset",
+        "checkpoint_every", "trace", "timing", "dashboard", "progress",
     ),
     "Weights & Biases": ("track", "wandb_project_name", "wandb_entity"),
 }  # fmt: skip

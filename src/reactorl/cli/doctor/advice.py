@@ -37,7 +37,7 @@ class Advice:
 
 def advice(facts: Facts) -> list[Advice]:
     """Return all advice, the repairs first."""
-    rules = (_broken, _gil, _builds, _cores, _threads, _extras)
+    rules = (_broken, _gil, _builds, _cores, _threads, _extras, _native)
     found = [one for rule in rules for one in rule(facts)]
     return sorted(found, key=lambda one: not one.broken)
 
@@ -141,3 +141,14 @@ def _extras(facts: Facts) -> Iterator[Advice]:
         if free and extra == "sb3":
             fix = f"{fix}, when PyTorch, which it requires, supports this Python."
         yield Advice(f"not installed, for {extra}: {', '.join(names)}", fix)
+
+
+def _native(facts: Facts) -> Iterator[Advice]:
+    reasons = {reason for reason in facts["native_environments"].values() if reason}
+    if reasons:
+        yield Advice(
+            "some environments are stepped in Python that have native code: "
+            + "; ".join(sorted(reasons)),
+            "Results are the same. For the speed of native code, use the version of "
+            "Gymnasium that docs/vector.md names.",
+        )

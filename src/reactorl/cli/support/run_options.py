@@ -81,6 +81,24 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="run each federate of a federated program as a process of this machine",
     )
     ours.add_argument(
+        "--listen",
+        metavar="HOST:PORT",
+        help="with --federated: wait there for 'reactorl federate' on other machines, "
+        "instead of starting processes; needs --token-file",
+    )
+    ours.add_argument(
+        "--token-file",
+        type=Path,
+        metavar="FILE",
+        help="the secret of the run, which the federates need; written if it does not "
+        "exist, and then removed at the end",
+    )
+    ours.add_argument(
+        "--no-encryption",
+        action="store_true",
+        help="do not encrypt what federates of --listen send; for trusted networks",
+    )
+    ours.add_argument(
         "--check",
         action="store_true",
         help="detect values that are modified after they were sent (slow)",

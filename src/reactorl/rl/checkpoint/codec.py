@@ -2,12 +2,15 @@
 """Plain data as JSON and a list of arrays, and back, bit-identical.
 
 What JSON has (numbers, strings, lists) is encoded as itself. Everything else is an
-object with one key that names its type: ``{"tuple": [...]}``, ``{"array": 3}``. An
-array that occurs several times is stored once. Decoding executes no code.
+object with one key that names its type: ``{"tuple": [...]}``, ``{"array": 3}``. Arrays
+with the same type, shape and content are stored once, so that the result is a function
+of the content: whether two reactors share an array depends on the process they are in.
+Decoding executes no code.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
 from typing import TYPE_CHECKING, Any, Final
 
@@ -29,7 +32,9 @@ class Packer:
 
     def __init__(self) -> None:
         self.arrays: list[Array] = []
-        self._places: dict[int, int] = {}
+        self._places: dict[int, int] = {}  # by the id of an array
+        self._kept: list[Array] = []  # whose ids must stay theirs
+        self._alike: dict[tuple[str, tuple[int, ...]], int | dict[bytes, int]] = {}
 
     def pack(self, value: Data, where: str = "data") -> Any:  # noqa: ANN401
         """Return a value in terms of JSON.
@@ -75,9 +80,30 @@ class Packer:
             return _scalar("scalar", value.dtype, value)
         place = self._places.get(id(value))
         if place is None:
-            place = self._places[id(value)] = len(self.arrays)
-            self.arrays.append(value)  # which keeps it, and so its id, alive
+            place = self._places[id(value)] = self._place(value)
+            self._kept.append(value)
         return {"array": place}
+
+    def _place(self, array: Array) -> int:
+        """Return the place of an array with this content, which may be a new one."""
+        new = len(self.arrays)
+        key = (array.dtype.str, array.shape)
+        known = self._alike.get(key)
+        if known is None:  # the first of its kind: nothing to compare it with
+            self._alike[key] = new
+            self.arrays.append(array)
+            return new
+        if isinstance(known, int):
+            known = self._alike[key] = {_digest(self.arrays[known]): known}
+        place = known.setdefault(_digest(array), new)
+        if place == new:
+            self.arrays.append(array)
+        return place
+
+
+def _digest(array: Array) -> bytes:
+    content = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    return hashlib.sha256(content.data).digest()
 
 
 def _scalar(tag: str, dtype: Any, value: Any) -> dict[str, Any]:  # noqa: ANN401

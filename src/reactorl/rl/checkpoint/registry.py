@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Set
 
 Data: TypeAlias = Any
 """Plain data."""
@@ -33,6 +33,21 @@ class StateRegistry:
     def __init__(self, saved: Mapping[str, Data] | None = None) -> None:
         self._saved = dict(saved or {})
         self._reactors: dict[str, Checkpointable] = {}
+        self._sent: Set[str] = frozenset()
+
+    def __getstate__(self) -> dict[str, Any]:
+        # For the other processes of a federation: the states of a learner and of a
+        # replay buffer are large, and none of their business.
+        sent = {
+            name: state
+            for name, state in self._saved.items()
+            if name.partition("[")[0] in self._sent
+        }
+        return {"_saved": sent, "_reactors": {}, "_sent": frozenset()}
+
+    def send(self, names: Set[str]) -> None:
+        """Let other processes get the states of some reactors, or of whole banks."""
+        self._sent = names
 
     def __repr__(self) -> str:
         # Part of the identity of a program: the same for all of its runs.

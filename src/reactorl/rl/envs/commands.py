@@ -90,10 +90,14 @@ class Step(Query):
 
     def apply(self, sub_env: SubEnv) -> Infos | None:
         """Step one sub-environment."""
-        action = self.actions[sub_env.index]
+        return sub_env.step(self.action(sub_env.index)) or None
+
+    def action(self, index: int) -> Any:  # noqa: ANN401
+        """Return the action of one sub-environment; a copy of a row."""
+        action = self.actions[index]
         if type(self.actions) is np.ndarray and type(action) is np.ndarray:
-            action = action.copy()
-        return sub_env.step(action) or None
+            return action.copy()
+        return action
 
     def part(self, indices: Sequence[int]) -> Step:
         """Return the actions of some sub-environments."""

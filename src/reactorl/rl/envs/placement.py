@@ -44,6 +44,7 @@ def choose_placement(
     concurrent: bool = False,
     processes_pay: bool = True,
     verdict: Verdict | None = None,
+    native: bool = False,
 ) -> tuple[Placement, int | None]:
     """Return the placement of environments and the number of workers.
 
@@ -63,6 +64,7 @@ def choose_placement(
             ``workers`` is, on threads of the caller.
         processes_pay: Whether processes can be faster.
         verdict: The result of a check of thread safety.
+        native: Whether steps are done in native code, which needs no GIL.
 
     Raises:
         ThreadSafetyError: ``wanted`` is ``"thread"``, and ``verdict`` is against it.
@@ -73,6 +75,8 @@ def choose_placement(
         raise ValueError(msg)
     if wanted == "process":
         return "process", workers
+    if native and wanted == "auto":
+        return "thread", workers
     parallel = workers if workers is not None else usable_cores()
     if len(makers) < 2 or (parallel < 2 and not concurrent):
         return "thread", workers

@@ -65,6 +65,11 @@ class RestartState:
         failure, self._pending = self._pending, None
         return failure
 
+    @property
+    def is_quiet(self) -> bool:
+        """Whether there is nothing to report, and no seed for the next reset."""
+        return self._pending is None and self._next_seed is None
+
     def save(self) -> list[Any]:
         """Return the state as plain data; a deferred failure is not part of it."""
         return [self.seed, self.count, self._next_seed]

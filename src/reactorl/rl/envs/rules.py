@@ -17,6 +17,7 @@ MAX_ENVS: Final = 1_000_000
 MAX_TIMEOUT: Final = 1_000_000.0
 """Seconds; the operating system cannot wait for much longer ones."""
 RESTARTS: Final[tuple[Restart, ...]] = ("never", "reset", "recreate")
+NativeOption: TypeAlias = Literal["auto"] | bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +33,21 @@ class Rules:
     """Class of the sub-environments; None: ``SubEnv``."""
     resumable: bool = False
     """Whether snapshots are taken of them; see ``snapshot``."""
+    native: NativeOption = False
+    """Whether Gymnasium's own environments are stepped in native code."""
 
     def check(self) -> None:
         """Check the values.
 
         Raises:
             TypeError: ``timeout`` is not a number.
-            ValueError: ``restart`` is unknown, or ``timeout`` is not positive, or
-                longer than 11 days.
+            ValueError: ``restart`` or ``native`` is unknown, or ``timeout`` is not
+                positive, or longer than 11 days.
         """
+        native: object = self.native
+        if native != "auto" and not isinstance(native, bool):
+            msg = f"native must be 'auto', True or False, got {native!r}"
+            raise ValueError(msg)
         if self.restart not in RESTARTS:
             msg = f"restart must be one of {', '.join(RESTARTS)}, got {self.restart!r}"
             raise ValueError(msg)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -12,6 +13,7 @@ from reactorl.rl.envs.arrays import Arrays
 from reactorl.rl.envs.buffer_pool import HOME
 from reactorl.rl.envs.commands import Answer, Describe, Only, Reset, Step
 from reactorl.rl.envs.errors import EnvError
+from reactorl.rl.envs.native.shard import NativeShard, native_shard
 from reactorl.rl.envs.sub_env import SubEnv
 from reactorl.rl.envs.timeout import HangWatch, no_guard
 
@@ -109,6 +111,7 @@ class LocalShard:
                 self._watch = HangWatch(rules.timeout)
                 guard = self._watch.guard
         self._guard = guard
+        self._native: NativeShard | None = None
         self._made = False
         if not deferred:
             self.make()
@@ -122,8 +125,21 @@ class LocalShard:
                 self.sub_envs.append(make(index, maker, self._rules, self._guard()))
             except EnvError as failure:
                 self._unmade[index] = failure
+        found = native_shard(self.sub_envs, self._makers, self._rules)
+        if isinstance(found, NativeShard):
+            self._native = found
+        elif self._rules.native is True:
+            self._refuse(f"native=True is not possible: {found}")
         self._by_index = {sub_env.index: sub_env for sub_env in self.sub_envs}
         self._steppers = StepperGroup([each.stepper for each in self.sub_envs])
+
+    def _refuse(self, what: str) -> None:
+        """Close all environments: they are not what was asked for."""
+        refused, self.sub_envs = self.sub_envs, []
+        for each in refused:
+            self._unmade[each.index] = EnvError(each.index, each.name, 0, "", what)
+            with suppress(EnvError):
+                each.close()
 
     # -- as any shard -----------------------------------------------------------------
 
@@ -173,6 +189,26 @@ class LocalShard:
         """Write results into these arrays from now on."""
         for sub_env in self.sub_envs:
             sub_env.assign(arrays)
+        if self._native is not None and not self._native.assign(arrays):
+            self._native = None
+
+    @property
+    def is_native(self) -> bool:
+        """Whether steps are done in native code, apart from unusual ones."""
+        return self._native is not None and self._native.is_active
+
+    @property
+    def envs(self) -> list[Any]:
+        """The environments themselves; from now on they are stepped in Python."""
+        if self._native is not None:
+            self._native.expose()
+        return [sub_env.env for sub_env in self.sub_envs]
+
+    def lend(self) -> list[SubEnv]:
+        """Return the sub-environments, to be stepped one by one until the tag ends."""
+        if self._native is not None:
+            self._native.release_all()
+        return self.sub_envs
 
     def execute(self, command: Command) -> Replies:
         """Execute a command and return the replies."""
@@ -198,10 +234,36 @@ class LocalShard:
 
     def execute_one(self, command: Command, sub_env: SubEnv) -> Any:  # noqa: ANN401
         """Execute a command in one sub-environment; a failure is a reply."""
-        return execute_one(command, sub_env)
+        native = self._native
+        if native is None:
+            return execute_one(command, sub_env)
+        if type(command) is Step:
+            try:
+                return self.step_one(sub_env, command.action(sub_env.index)) or None
+            except EnvError as failure:
+                return failure
+        if not native.prepare(command, sub_env):
+            return None
+        reply = execute_one(command, sub_env)
+        native.follow(command, sub_env, reply)
+        return reply
+
+    def step_one(self, sub_env: SubEnv, action: Any) -> Infos:  # noqa: ANN401
+        """Step one sub-environment.
+
+        Raises:
+            EnvError: It failed, and restarts are off.
+        """
+        if self._native is None:
+            return sub_env.step(action)
+        return self._native.step_one(sub_env, action)
 
     def step(self, actions: Actions) -> Replies:
         """Step all sub-environments with their items of the actions."""
+        if self._native is not None:
+            found = self._native.step(actions)
+            if found is not None:
+                return found
         if type(actions) is np.ndarray and actions.ndim > 1:
             actions = actions.copy()  # environments may keep their row; see ``Step``
         replies: Replies = {}

@@ -7,6 +7,7 @@ import threading
 from typing import TYPE_CHECKING, Any, Final
 
 from reactorl._util.machine import usable_cores
+from reactorl.rl.envs.native.choice import are_native
 from reactorl.rl.envs.placement import check_processes, choose_placement
 from reactorl.rl.envs.rules import Rules
 from reactorl.rl.envs.shard import LocalShard
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from gymnasium.vector import AutoresetMode
 
     from reactorl.rl.envs.placement import Placement, PlacementOption, Trial
-    from reactorl.rl.envs.rules import Restart
+    from reactorl.rl.envs.rules import NativeOption, Restart
     from reactorl.rl.envs.shard import EnvShard
 
 MAX_SHARDS_PER_CORE: Final = 4
@@ -41,6 +42,7 @@ class ShardFactory:
         sub_env: Class of the sub-environments; None: ``SubEnv``.
         trial: How to measure a step; see ``choose_placement``.
         concurrent: Whether shards may be used concurrently even if ``num_shards`` is 1.
+        native: Whether Gymnasium's own environments are stepped in native code.
 
     Raises:
         TypeError: ``timeout`` is not a number.
@@ -59,10 +61,13 @@ class ShardFactory:
         sub_env: Callable[..., Any] | None = None,
         trial: Trial | None = None,
         concurrent: bool = False,
+        native: NativeOption = False,
     ) -> None:
         self._maker = maker
         self._concurrent = concurrent or num_shards > 1
-        self._rules = Rules(restart=restart, timeout=timeout, sub_env=sub_env)
+        self._rules = Rules(
+            restart=restart, timeout=timeout, sub_env=sub_env, native=native
+        )
         self._rules.check()
         self._num_envs, self._num_shards = num_envs, num_shards
         self._trial = trial
@@ -91,6 +96,7 @@ class ShardFactory:
                     self._trial,
                     concurrent=self._concurrent,
                     processes_pay=2 <= self._num_shards <= most,
+                    native=are_native([self._maker], self._rules.native),
                 )
             return self._placement
 
@@ -112,6 +118,7 @@ class ShardFactory:
             timeout=self._rules.timeout,
             sub_env=self._rules.sub_env,
             resumable=True,
+            native=self._rules.native,
         )
         if self.placement == "process":
             from reactorl.rl.envs.process.shard import ProcessShard

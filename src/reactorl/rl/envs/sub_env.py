@@ -90,6 +90,11 @@ class SubEnv(ManagedEnv):
 
     # -- steps ------------------------------------------------------------------------
 
+    @property
+    def is_plain_episode(self) -> bool:
+        """Whether steps need neither a record nor the report of a restart."""
+        return self._recorder is None and self.restarts.is_quiet
+
     def step(self, action: Any) -> Infos:  # noqa: ANN401
         """Step the environment, or do what autoreset asks for instead.
 

@@ -45,6 +45,7 @@ from reactorl.rl.envs.arrays import Arrays
 from reactorl.rl.envs.backend import first_failure
 from reactorl.rl.envs.commands import Describe, Step
 from reactorl.rl.envs.errors import stamped
+from reactorl.rl.envs.native.choice import are_native
 from reactorl.rl.envs.placement import parts
 from reactorl.rl.envs.shard import LocalShard, execute_one
 from reactorl.rl.envs.timeout import HangWatch, no_guard
@@ -61,6 +62,8 @@ if TYPE_CHECKING:
 SHARDS_PER_WORKER: Final = 3
 MIN_SHARD: Final = 8
 """Sub-environments with short steps; a smaller shard costs more than it balances."""
+MIN_NATIVE_SHARD: Final = 256
+"""Sub-environments with native steps, which take less than a tenth of a microsecond."""
 LONG_STEP: Final = 20e-6
 """Seconds from which a step is scheduled by itself."""
 
@@ -100,7 +103,7 @@ class Shard(Reactor):
         """Let each sub-environment be stepped by a reactor of its own."""
         command = self.single.value
         self.shard.use_buffer(command.buffer)
-        for sub_env, port in zip(self.shard.sub_envs, self.lent, strict=True):
+        for sub_env, port in zip(self.shard.lend(), self.lent, strict=True):
             port.set((sub_env, command))
 
     def when(self) -> str:
@@ -191,6 +194,8 @@ class ThreadBackend:
         self._owner = os.getpid()
         threads = min(usable_cores() if workers is None else workers, self._count)
         size = shard_count(self._count, threads)
+        if are_native(makers, rules.native):
+            size = min(size, threads, max(1, self._count // MIN_NATIVE_SHARD))
         self._stack = ExitStack()
         guard: Callable[[], Guard] = no_guard
         if rules.timeout is not None:
@@ -227,9 +232,14 @@ class ThreadBackend:
         return self._session.tag
 
     @property
+    def is_native(self) -> bool:
+        """Whether all shards step in native code, apart from unusual steps."""
+        return all(shard.is_native for shard in self._shards)
+
+    @property
     def envs(self) -> list[Any]:
         """The environments themselves."""
-        return [each.env for shard in self._shards for each in shard.sub_envs]
+        return [env for shard in self._shards for env in shard.envs]
 
     def describe(self) -> list[Description]:
         """Return a description of each sub-environment."""
@@ -240,6 +250,8 @@ class ThreadBackend:
     def make_arrays(self, description: Description, *, pooled: bool) -> Arrays:
         """Make the arrays."""
         space = description.observation_space
+        if any(shard.is_native for shard in self._shards):
+            pooled = False  # bodies write into one buffer
         arrays = Arrays.of(space, self._count, pooled=pooled)
         # Not a command: tags are then the same as those of worker processes.
         for shard in self._shards:

@@ -9,6 +9,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from reactorl import ReactorlError
+from reactorl._util.serialization import state_without_cache
 from reactorl.rl._public import public
 from reactorl.rl.envs.rules import MAX_ENVS
 
@@ -130,6 +131,9 @@ class Algorithm(ABC):
 
     def __post_init__(self) -> None:
         self.check()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return state_without_cache(self)
 
     def check(self) -> None:
         """Check the hyper-parameters; subclasses add their own rules.

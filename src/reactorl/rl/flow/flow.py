@@ -18,13 +18,14 @@ not a matter of timing, so results are reproducible.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Unpack
 
 from reactorl import Reactor
 from reactorl.rl._public import public
 from reactorl.rl.checkpoint.registry import StateRegistry
 from reactorl.rl.envs.factory import Recipe
+from reactorl.rl.envs.rules import NativeOption  # noqa: TC001 - of a flag
 from reactorl.rl.envs.shard_factory import ShardFactory
 from reactorl.rl.flow.algorithm import FlowError, Spaces, require
 from reactorl.rl.flow.environment import (
@@ -35,6 +36,7 @@ from reactorl.rl.flow.environment import (
     unmade,
 )
 from reactorl.rl.flow.evaluation import play
+from reactorl.rl.flow.federates import flow_federation, rollout_blocks
 from reactorl.rl.flow.parameter_server import SplitsUpdate
 from reactorl.rl.flow.program import PERIOD, TrainingLoop, in_flight
 from reactorl.rl.flow.replay import check_memory
@@ -64,6 +66,10 @@ class FlowOptions(TaskOptions, PreprocessingOptions):
     """Number of rollout reactors; must divide num_envs. 0: the largest of 4, 3, 2, 1
     that does. Each has its own random numbers, so another number gives other
     results."""
+    # Not compared: it decides how environments are stepped, not what is computed.
+    native: NativeOption = field(default="auto", repr=False, compare=False)
+    """Whether Gymnasium's own environments are stepped in native code: those of ids
+    that have it, all (an error if one has none), or none. Results are the same."""
 
 
 @public
@@ -216,6 +222,7 @@ class Flow(FlowOptions, Task):
             self.placement,
             timeout=self.env_timeout,
             restart=self.env_restart,
+            native=self.native,
             num_envs=self.algorithm.num_envs // self.num_rollouts,
             num_shards=self.num_rollouts,
             concurrent=True,  # with the shard of evaluation, at least
@@ -240,6 +247,10 @@ class Flow(FlowOptions, Task):
         if replay is not None:
             steps = self.algorithm.iterations * self.algorithm.steps_per_iteration
             check_memory(min(replay.capacity, steps), self.spaces)
+
+    def check_federates(self, count: int) -> None:
+        """Check that so many processes can share the rollouts."""
+        rollout_blocks(self.num_rollouts, count)
 
     # -- the program ------------------------------------------------------------------
 
@@ -276,7 +287,7 @@ class Flow(FlowOptions, Task):
             rendered = {**maker.kwargs, "render_mode": "rgb_array"}
             maker = replace(maker, kwargs=rendered)
 
-        shards = ShardFactory(maker)
+        shards = ShardFactory(maker, native=self.native if watch is None else False)
         return play(
             lambda count: EvaluationEnvs(
                 shards, self.spaces, count, self.algorithm, self.max_eval_steps
@@ -301,15 +312,17 @@ class FlowRun(DrivenRun[Iteration]):
 
     def __init__(self, flow: Flow, **options: Unpack[RunOptions]) -> None:
         self.flow = flow
+        federation = options.pop("federation", None)
+        if federation is not None:
+            options["federation"] = flow_federation(flow, federation)
         super().__init__(
             flow.main,
             seed=flow.seed,
             period=PERIOD,
             limit=flow.iterations,
+            preload=partial(in_flight, flow),
             options=options,
         )
-        for port, value, sent in in_flight(flow, self.registry):
-            self.session.preload(port, value, sent=sent)
 
     def step(self) -> Iteration:
         """Do one iteration."""

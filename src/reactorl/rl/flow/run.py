@@ -15,9 +15,9 @@ from reactorl import drive
 from reactorl.rl.checkpoint.registry import StateRegistry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from reactorl import Duration, Program, Reactor, Result, Watch
+    from reactorl import Duration, Federation, Program, Reactor, Result, Watch
     from reactorl.rl.checkpoint.registry import Data
     from reactorl.rl.flow.algorithm import Weights
     from reactorl.rl.flow.evaluation import PlayProgress
@@ -36,6 +36,9 @@ class RunOptions(TypedDict, total=False):
     """The state to resume from, as returned by ``save``."""
     timing: bool | int
     """Whether to measure times, as for ``drive``."""
+    federation: Federation | int | None
+    """Where reactors run: how many processes share the rollouts, or a placement; None:
+    all in this process."""
     shuffle: int
     """Seed for the order of concurrent reactions, as for ``drive``."""
     at_start: Callable[[Watch], object] | None
@@ -54,6 +57,7 @@ class DrivenRun(ABC, Generic[_R]):
         tags: Number of tags in an iteration.
         limit: Number of iterations; None: no limit.
         fast: As for ``drive``.
+        preload: Yields what is in flight; see ``drive``.
         options: How to run.
     """
 
@@ -66,9 +70,11 @@ class DrivenRun(ABC, Generic[_R]):
         tags: int = 1,
         limit: int | None = None,
         fast: bool = True,
+        preload: Callable[[StateRegistry], Iterable[tuple[str, Any, int]]]
+        | None = None,
         options: RunOptions,
     ) -> None:
-        how = {key: value for key, value in options.items() if key != "saved"}
+        how: dict[str, Any] = {k: v for k, v in options.items() if k != "saved"}
         saved = options.get("saved")
         self.done = 0 if saved is None else int(saved["round"])
         """Number of iterations that are done."""
@@ -78,6 +84,13 @@ class DrivenRun(ABC, Generic[_R]):
         self._skip = self.done * tags
         made = main(self.registry, self._skip + 1)
         settings: dict[str, Any] = {"seed": seed, "fast": fast, "freeze": True, **how}
+        if preload is not None:
+            settings["preload"] = tuple(preload(self.registry))
+        federation = options.get("federation")
+        self._elsewhere = federation is not None
+        if federation is not None:
+            settings["state"] = _saved_states
+            self.registry.send(_placed(federation))
         self.session = drive(made, **settings)
         """The driven program."""
         self._tick = self.session.plug(after=period)
@@ -119,7 +132,11 @@ class DrivenRun(ABC, Generic[_R]):
 
     def save(self) -> dict[str, Data]:
         """Return the state between two iterations as plain data."""
-        return {"round": self.done, "parts": self.registry.save()}
+        parts = self.registry.save()
+        if self._elsewhere:
+            for federate in self.session.states()[1:]:
+                parts |= federate
+        return {"round": self.done, "parts": dict(sorted(parts.items()))}
 
     def _next(self) -> Mapping[str, Any]:
         """Run one tag; return the outputs of the main reactor that are present."""
@@ -127,3 +144,18 @@ class DrivenRun(ABC, Generic[_R]):
             return self._tick()
         after, self._skip = (self._skip + 1) * self._period, 0
         return self.session.plug(after=after)()
+
+
+def _placed(federation: Federation | int) -> set[str]:
+    """Return the names of the reactors and banks that a federation places."""
+    placement = federation if isinstance(federation, int) else federation.placement
+    if isinstance(placement, int):
+        msg = f"federation must be a placement by names, got {placement}"
+        raise TypeError(msg)
+    return {name.partition("[")[0] for name in placement}
+
+
+def _saved_states(main: Any) -> dict[str, Data]:  # noqa: ANN401
+    """Return the states of the reactors of a process, by name."""
+    found: dict[str, Data] = main.registry.save()
+    return found

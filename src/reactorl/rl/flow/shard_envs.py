@@ -335,4 +335,4 @@ def log_restart(info: Mapping[str, Any], tag: str) -> None:
 
 def local_env(shard: Any) -> Any:  # noqa: ANN401
     """Return the first environment of a shard in this process."""
-    return shard.sub_envs[0].env
+    return shard.envs[0]

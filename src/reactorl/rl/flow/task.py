@@ -11,11 +11,12 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from reactorl._util.serialization import state_without_cache
 from reactorl.diagram import Graph, graph
 from reactorl.rl._public import public
 from reactorl.rl.envs.placement import PlacementOption  # noqa: TC001 - of a flag
 from reactorl.rl.envs.rules import MAX_TIMEOUT, Restart
-from reactorl.rl.flow.algorithm import require
+from reactorl.rl.flow.algorithm import FlowError, require
 from reactorl.rl.flow.environment import EnvOptions
 
 if TYPE_CHECKING:
@@ -111,6 +112,9 @@ class Task(TaskOptions, ABC):
         rule = f"above 0 and at most {MAX_TIMEOUT:.0f} seconds, or None"
         require(fits, self, "env_timeout", rule)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return state_without_cache(self)
+
     @property
     def name(self) -> str:
         """Name of the algorithm."""
@@ -157,6 +161,17 @@ class Task(TaskOptions, ABC):
         Raises:
             FlowError: They do not.
         """
+
+    def check_federates(self, count: int) -> None:
+        """Check that a number of processes can share the training.
+
+        Raises:
+            FlowError: They cannot.
+        """
+        if count != 1:
+            msg = f"federates must be 1 for {self.name}, got {count}"
+            remedy = "Its parts exchange values at every step of the environments."
+            raise FlowError(msg, remedy)
 
     @abstractmethod
     def main(self, registry: StateRegistry | None = None, first: int = 1) -> Reactor:

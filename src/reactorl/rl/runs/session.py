@@ -115,6 +115,17 @@ class TrainingSession:
         )
 
     @property
+    def has_checkpoint(self) -> bool:
+        """Whether the training can be resumed."""
+        return bool(self._written)
+
+    @property
+    def restart_text(self) -> str:
+        """Where the training starts again, as a sentence."""
+        steps = self._written * self.task.steps_per_iteration
+        return f"The training starts again from the checkpoint of step {steps:,}."
+
+    @property
     def title(self) -> str:
         """Algorithm and environment."""
         return f"{self.task.name} on {self.directory.env_id}"
@@ -125,6 +136,7 @@ class TrainingSession:
         with ExitStack() as stack:
             run = self._run = task.start(
                 workers=trainer.workers,
+                federation=trainer.federates if trainer.federates > 1 else None,
                 saved=self._saved,
                 trace="values" if trainer.trace else False,
                 timing=trainer.timing,

@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from reactorl import MAX_WORKERS, ReactorlError
+from reactorl import MAX_WORKERS, FederationError, ReactorlError
 from reactorl.rl._public import public
 from reactorl.rl.checkpoint.file import read_checkpoint
 from reactorl.rl.flow.algorithm import FlowError, require
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from reactorl.rl.runs.callbacks import Callback
     from reactorl.rl.runs.result import TrainingResult
 
+_log: Final = logging.getLogger(__name__)
+
 
 @public
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +37,13 @@ class TrainerOptions:
 
     workers: int | None = None
     """Number of threads; default: chosen by the runtime."""
+    federates: int = 1
+    """Number of processes of this machine that share the rollouts; the first one also
+    learns and evaluates. At most one more than rollouts. 'workers' is then the number
+    of threads of each."""
+    restarts: int = 0
+    """How often the training starts again from its last checkpoint when a federate is
+    gone, by itself; see 'federates'."""
     runs_dir: Path = Path("runs")
     """Where the directory of a new run is created."""
     checkpoint_every: int = 10_000
@@ -104,6 +114,11 @@ class Trainer(TrainerOptions):
     def __post_init__(self) -> None:
         fits = self.workers is None or 1 <= self.workers <= MAX_WORKERS
         require(fits, self, "workers", f"from 1 to {MAX_WORKERS}")
+        require(self.federates >= 1, self, "federates", "at least 1")
+        require(self.restarts >= 0, self, "restarts", "0 or more")
+        if self.timing and self.federates > 1:
+            msg = "timing must be False with several federates, got True"
+            raise FlowError(msg, "Measure times in one process.")
         require(self.checkpoint_every >= 1, self, "checkpoint_every", "at least 1")
         require(self.final_episodes >= 0, self, "final_episodes", "0 or more")
         if self.resume and self.directory is None:
@@ -120,32 +135,48 @@ class Trainer(TrainerOptions):
         second one raises ``KeyboardInterrupt`` at once. SIGHUP stays ignored if it is
         (``nohup``).
 
+        If a federate is lost, the training starts again from its last checkpoint, with
+        the same result, as often as ``restarts`` says.
+
         Raises:
-            FlowError: The task does not fit its environment.
+            FlowError: The task does not fit its environment, or cannot be shared by so
+                many federates.
+            FederationError: A federate is gone, and there is no checkpoint or no
+                restart left. The text names it and the last tag that it reported.
             CheckpointError: There is no checkpoint to resume from, or it is of another
                 task.
             RunError: The run's directory cannot be created or used.
             ReactorlError: The training failed; a note of the error says how to resume.
             OSError: A file of the run cannot be written.
         """
+        self.task.check_federates(self.federates)
         self.task.check()  # before anything is written
         with ExitStack() as stack:
             directory = self._open()
             stack.callback(os.close, directory.lock())
-            saved: Any = None
-            if self.resume:
-                saved = read_checkpoint(directory.checkpoint, self.task).data
-            session = TrainingSession(self, directory, saved, self._tracker(directory))
-            try:
-                return session.run()
-            except OSError as error:
-                error.add_note(session.last_checkpoint)
-                raise
-            except ReactorlError as error:
-                error.add_note(session.last_checkpoint)
-                with suppress(OSError):
-                    session.report("failed")
-                raise
+            left, resumes = self.restarts, self.resume
+            while True:
+                saved: Any = None
+                if resumes:
+                    saved = read_checkpoint(directory.checkpoint, self.task).data
+                tracker = self._tracker(directory)
+                session = TrainingSession(self, directory, saved, tracker)
+                try:
+                    return session.run()
+                except OSError as error:
+                    error.add_note(session.last_checkpoint)
+                    raise
+                except ReactorlError as error:
+                    lost = isinstance(error, FederationError)
+                    if not (lost and left and session.has_checkpoint):
+                        error.add_note(session.last_checkpoint)
+                        with suppress(OSError):
+                            session.report("failed")
+                        raise
+                    left, resumes = left - 1, True
+                    again = session.restart_text
+                    what = getattr(error, "what", str(error))
+                    _log.warning("%s. %s Restarts left: %d.", what, again, left)
 
     def _open(self) -> RunDirectory:
         """Return the directory of the run, which is created unless it is resumed."""

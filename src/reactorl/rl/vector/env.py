@@ -19,6 +19,7 @@ from reactorl.rl.envs.buffer_pool import HOME, BufferPool
 from reactorl.rl.envs.commands import Answer, Call, Only, Render, Reset, SetAttr, Step
 from reactorl.rl.envs.errors import EnvError
 from reactorl.rl.envs.factory import count_of, makers, whole
+from reactorl.rl.envs.native.choice import are_native
 from reactorl.rl.envs.observation_buffer import is_array_like
 from reactorl.rl.envs.placement import choose_placement
 from reactorl.rl.envs.rules import Rules
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from reactorl.rl.envs.factory import Maker
     from reactorl.rl.envs.observation_buffer import Array
     from reactorl.rl.envs.placement import Placement, PlacementOption
-    from reactorl.rl.envs.rules import Restart
+    from reactorl.rl.envs.rules import NativeOption, Restart
     from reactorl.rl.envs.sub_env import Infos
     from reactorl.rl.vector.batch_log import BatchLog
     from reactorl.rl.vector.spaces import ObservationMode
@@ -94,6 +95,10 @@ class VectorEnv(SendRecv, gym.vector.VectorEnv[Any, Any, Any]):
             or are not reproducible even alone. Then step some concurrently, in threads
             of another process; if results differ, ``"thread"`` raises
             ``ThreadSafetyError``, and ``"auto"`` uses processes.
+        native: Whether Gymnasium's own environments are stepped in native code, with
+            the same results. ``"auto"``: those that are given by an id, if this machine
+            and this version of Gymnasium allow it. True: also those that functions
+            make; fails if there is an environment without a native body. False: none.
 
     Raises:
         EnvError: An environment cannot be made.
@@ -129,12 +134,13 @@ class VectorEnv(SendRecv, gym.vector.VectorEnv[Any, Any, Any]):
         batching: Batching = "declared",
         replay: BatchLog | None = None,
         check: bool = False,
+        native: NativeOption = "auto",
     ) -> None:
         super().__init__()
         self.closed = True  # until the backend exists
         self._use = ExclusiveUse()
         self.autoreset_mode = AutoresetMode(autoreset_mode)
-        rules = Rules(self.autoreset_mode, restart, check_nan, timeout)
+        rules = Rules(self.autoreset_mode, restart, check_nan, timeout, native=native)
         rules.check()
         self.observation_mode = observation_mode
         self.copy = copy
@@ -148,7 +154,11 @@ class VectorEnv(SendRecv, gym.vector.VectorEnv[Any, Any, Any]):
             verdict = thread_safety(self.env_fns, anew=True)
         self.placement: Placement
         self.placement, workers = choose_placement(
-            placement, self.env_fns, workers, verdict=verdict
+            placement,
+            self.env_fns,
+            workers,
+            verdict=verdict,
+            native=are_native(self.env_fns, native) and not check_nan,
         )
         self.batch_size = self.num_envs if batch_size is None else batch_size
         if batch_size is None:
@@ -337,8 +347,16 @@ class VectorEnv(SendRecv, gym.vector.VectorEnv[Any, Any, Any]):
         return self._backend.tag
 
     @property
+    def is_native(self) -> bool:
+        """Whether steps are done in native code, apart from unusual ones."""
+        return bool(getattr(self._backend, "is_native", False))
+
+    @property
     def envs(self) -> list[gym.Env[Any, Any]]:
-        """The environments themselves, if they are in this process."""
+        """The environments themselves, if they are in this process.
+
+        From now on they are stepped in Python, because the caller may change them.
+        """
         found: list[gym.Env[Any, Any]] | None = getattr(self._backend, "envs", None)
         if found is None:
             msg = "envs must be in this process; use call() and get_attr() instead"

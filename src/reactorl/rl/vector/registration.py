@@ -24,6 +24,7 @@ _OWN: Final = frozenset(
         "check",
         "check_nan",
         "copy",
+        "native",
         "observation_mode",
         "pin",
         "placement",

@@ -11,12 +11,14 @@ from reactorl.lf.link.rules.python_check import (
     check_body,
     check_class_preamble,
     check_expression,
+    own_yield,
 )
 from reactorl.lf.link.rules.references import show
 from reactorl.lf.parse import syntax
 
 if TYPE_CHECKING:
     from reactorl.lf.link.rules.context import Context
+    from reactorl.lf.link.rules.python_check import CheckedBlock
 
 
 def check(context: Context) -> None:
@@ -82,10 +84,20 @@ def _check_code(
                 names.append(ref.name.text)
     checked = check_body(context.source, code, _usable(names), context.report)
     if checked is not None:
+        _check_is_no_generator(context, checked)
         check_names(context, checked, names)
         changed = tuple(e for e in effects if isinstance(e, syntax.Ref))
         check_parts(context, checked, (*read, *changed))
         check_sets(context, checked, read, changed)
+
+
+def _check_is_no_generator(context: Context, checked: CheckedBlock) -> None:
+    """Report ``yield``: calling a generator runs none of its code."""
+    found = own_yield(checked)
+    if found is not None:
+        what = "a body must not contain 'yield', which makes it a generator"
+        advice = "Nothing of it would run. Move the generator into a function."
+        context.report.error(context.source, checked.span(found), what, advice)
 
 
 def _usable(names: list[str]) -> list[str]:

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from reactorl.lf.source import Span
 
 if TYPE_CHECKING:
     from reactorl.lf.diagnostics import Report
     from reactorl.lf.link.program import ClassUnit, FileUnit
+
+_NAMED: Final = "The program has the name of its file."
 
 
 def check(file: FileUnit, report: Report, *, is_root: bool) -> None:
@@ -61,8 +63,15 @@ def _check_main(file: FileUnit, report: Report) -> None:
         elif stem[:1].isdigit():
             name_ = file.source.path.name
             what = f"the file name '{name_}' must not start with a digit"
-            advice = "The program has the name of its file."
-            report.error(file.source, at, what, advice)
+            report.error(file.source, at, what, _NAMED)
+        elif not _is_text(stem):
+            what = f"the file name {file.source.path.name!r} must be UTF-8"
+            report.error(file.source, at, what, _NAMED)
+
+
+def _is_text(name: str) -> bool:
+    """Return whether a name is text; other bytes are surrogates in paths of Python."""
+    return not any("\ud800" <= c <= "\udfff" for c in name)
 
 
 def _head(unit: ClassUnit) -> Span:

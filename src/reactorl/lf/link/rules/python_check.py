@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_SCOPES = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda
 _LINE = re.compile(r"\bon line (\d+)")
 
 
@@ -86,6 +87,20 @@ def global_names(checked: CheckedBlock) -> set[str]:
             if symbol.is_global() and not symbol.is_declared_global()
         )
     return found
+
+
+def own_yield(checked: CheckedBlock) -> ast.expr | None:
+    """Return the first ``yield`` of a body that is not in a function inside it."""
+    (body,) = checked.tree.body
+    waiting: list[ast.AST] = [*ast.iter_child_nodes(body)]
+    found: list[ast.expr] = []
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Yield | ast.YieldFrom):
+            found.append(node)
+        if not isinstance(node, _SCOPES):
+            waiting += ast.iter_child_nodes(node)
+    return min(found, key=lambda node: (node.lineno, node.col_offset), default=None)
 
 
 def defined_names(checked: CheckedBlock) -> set[str] | None:

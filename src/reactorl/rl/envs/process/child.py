@@ -98,7 +98,7 @@ class ServedShard(LocalShard):
             index = sub_env.index
             current[number] = index
             try:
-                reply: Infos | EnvError = sub_env.step(actions[index])
+                reply: Infos | EnvError = self.step_one(sub_env, actions[index])
             except EnvError as failure:
                 reply = failure
             steps[index] = sub_env.steps
