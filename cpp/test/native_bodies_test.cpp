@@ -292,7 +292,9 @@ TEST(a_value_is_replaced_in_place_only_if_nothing_else_refers_to_it) {
     Session session(program, 1, {.fast = true, .timeout = 9, .start = 0});
     CHECK(session.run() == Status::kFinished);
     CHECK_EQ(seen.size(), std::size_t{10});
-    for (std::size_t i = 1; i < seen.size(); ++i) {
+    // What would arrive after the end is not kept.
+    const std::size_t kept = delayed ? 8 : seen.size();
+    for (std::size_t i = 1; i < kept; ++i) {
       CHECK((seen[i] == seen[i - 1]) == !delayed);
     }
     if (delayed) CHECK_EQ(arrived, (std::vector<std::int64_t>{1, 2, 3, 4, 5, 6, 7}));
