@@ -10,7 +10,9 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -25,6 +27,7 @@ from reactorl import (
     ReactorlError,
     Timer,
     elaborate,
+    lf,
     msec,
     param,
     reaction,
@@ -187,6 +190,19 @@ def test_output_is_forwarded_with_names(capfd: pytest.CaptureFixture[str]) -> No
     printed = capfd.readouterr()
     assert printed.out == "".join(f"[b] count {n}\n" for n in (1, 2, 3, 4))
     assert printed.err == "".join(f"[b] count {n} to stderr\n" for n in (1, 2, 3, 4))
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is missing")
+def test_output_that_is_lost_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in one process, where printing raises."""
+    stream = Path("/dev/full").open("w")  # noqa: SIM115 - closing it raises as well
+    monkeypatch.setattr(sys, "stdout", stream)
+
+    with pytest.raises(OSError, match="No space left"):
+        ticking("Printer", timeout=3)
+
+    with suppress(OSError):
+        stream.close()
 
 
 def test_exit_in_a_body_ends_the_run_with_its_status() -> None:
@@ -363,6 +379,51 @@ def test_federate_that_is_killed_from_outside_is_named(
     assert "the last tag that it reported is" in str(error)
     run.federates.close()
     assert all(each.status is not None for each in run.federates.processes)
+
+
+def kill_at_a_random_moment(seed: int) -> None:
+    """Kill a federate at some moment of its life, also before the run has begun."""
+    random = Random(seed)
+    run = Endless("endless chain")
+    process = random.choice(run.federates.processes)
+    delay = random.choice((0.0, 0.05, 0.3, 1.0)) * random.random() * 2
+    with run.federates:
+        waiting = threading.Thread(target=run.wait, daemon=True)
+        waiting.start()
+        time.sleep(delay)  # any moment must be fine
+        os.kill(process.pid, signal.SIGKILL)
+        waiting.join(HANG)
+        assert not waiting.is_alive()
+
+    (error,) = run.ends
+    assert isinstance(error, FederationError)
+    assert f"federate {process.name} was lost: its process {process.pid}" in str(error)
+    assert all(each.status is not None for each in run.federates.processes)
+    assert all(gone(each.pid) for each in run.federates.processes)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_kill_at_a_random_moment_is_seen_and_named(seed: int) -> None:
+    kill_at_a_random_moment(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3, 100))
+def test_kills_at_many_moments_are_seen_and_named(seed: int) -> None:
+    kill_at_a_random_moment(seed)
+
+
+@pytest.mark.slow
+def test_federate_that_is_stopped_for_20_seconds_is_not_lost(endless: Any) -> None:
+    run = endless("endless chain")
+    run.begin()
+    pid = run.federates.processes[2].pid
+    os.kill(pid, signal.SIGSTOP)
+    time.sleep(20)
+    os.kill(pid, signal.SIGCONT)
+    run.federates.request_stop()
+
+    assert len(run.end()) == 4
 
 
 def test_federate_that_is_stopped_for_a_while_is_not_lost(endless: Any) -> None:
@@ -581,3 +642,13 @@ def test_error_of_a_script_has_the_traceback_of_its_body(tmp_path: Path) -> None
 def test_reaction_error_is_of_the_public_class() -> None:
     with pytest.raises(ReactionError):
         run(ALL["failing"].main, fast=True, timeout=9, federation=2)
+
+
+def test_classes_of_lf_files_are_refused_with_the_way_out(tmp_path: Path) -> None:
+    file = tmp_path / "Main.lf"
+    file.write_text(
+        "target Python\nreactor A {}\nmain reactor { a = new A() b = new A() }"
+    )
+
+    with pytest.raises(ReactorlError, match="reactorl run --federated"):
+        run(lf.load(file).main, fast=True, federation=2)  # type: ignore[arg-type]

@@ -7,18 +7,25 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
+from reactorl import FederationError
 from reactorl._federation.certificate import Certificate
 from reactorl._federation.endpoint import Address
 from reactorl._federation.handshake import Purpose
+from reactorl._federation.launch.job import source_of
+from reactorl._federation.launch.joining import Gather, run_joining
 from reactorl._federation.link_errors import PeerLostError
 from reactorl._federation.watch import IDLE_SECONDS, INTERVAL_SECONDS, PROBES, Watch
+from reactorl._program.placement import Federation
+from tests.federation.networked import ALL
 from tests.federation.pairs import HANG, caught, put
 from tests.federation.test_processes import Parent
 
@@ -26,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 NAME = f"rl{os.getpid() % 100_000}"
+ROOT = Path(__file__).parents[2]
 HERE, THERE = "10.213.77.1", "10.213.77.2"
 
 
@@ -130,3 +138,65 @@ def test_cut_of_5_seconds_is_no_failure(parent: tuple[Parent, Watch]) -> None:
     for item in federate.end.take(4):
         assert np.array_equal(item.value, block)
     assert federate.end.ends.empty()
+
+
+# -- a whole federation ----------------------------------------------------------------
+
+JOIN = """
+import sys
+sys.path.insert(0, {root!r})
+from reactorl import join_federation
+sys.exit(join_federation({address!r}, {token!r}, name={name!r}))
+"""
+
+
+def test_cut_wire_ends_a_federation_and_names_the_federate(
+    hosts: None, tmp_path: Path
+) -> None:
+    join()
+    case = ALL["endless"]
+    program, cut_in_parts, options = case.parts()
+    token = tmp_path / "token"
+    processes: list[subprocess.Popen[str]] = []
+    both = threading.Event()
+
+    def start(address: str, names: tuple[str, ...]) -> None:
+        for prefix, name in zip(
+            ((), ("ip", "netns", "exec", NAME)), names, strict=True
+        ):
+            code = JOIN.format(
+                root=str(ROOT), address=address, token=str(token), name=name
+            )
+            command = [*prefix, sys.executable, "-c", code]
+            processes.append(
+                subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+            )
+
+    def joined(_name: str, _host: str) -> None:
+        if len(processes) == 2:
+            both.set()
+
+    def cut_later() -> None:
+        both.wait(HANG)
+        time.sleep(3)  # nothing depends on it: the run is endless
+        cut()
+
+    threading.Thread(target=cut_later, daemon=True).start()
+    try:
+        with pytest.raises(FederationError) as lost:
+            run_joining(
+                source_of(case.main),
+                program,
+                Federation(case.placement),
+                cut_in_parts,
+                options,
+                Gather(f"{HERE}:0", token, None, start, joined),
+            )
+    finally:
+        join()
+        for process in processes:
+            process.kill()
+            process.communicate()
+
+    assert "federate b" in str(lost.value)
+    assert "was lost" in str(lost.value)

@@ -24,6 +24,7 @@ struct Acrobot {
   double length_1, mass_1, mass_2, center_1, center_2, inertia;
   double max_speed_1, max_speed_2, dt, noise, by_book;
   std::array<double, 3> torques;
+  double length_1_squared, center_1_squared, center_2_squared;
 
   void put(const double* n) {
     s = {n[0], n[1], n[2], n[3]};
@@ -32,6 +33,9 @@ struct Acrobot {
     inertia = n[10], max_speed_1 = n[11], max_speed_2 = n[12], dt = n[13];
     noise = n[14], by_book = n[15];
     torques = {n[16], n[17], n[18]};
+    length_1_squared = squared(length_1);
+    center_1_squared = squared(center_1);
+    center_2_squared = squared(center_2);
   }
   void get(double* n) const {
     for (std::size_t i = 0; i < 4; ++i) n[i] = s[i];
@@ -97,15 +101,15 @@ struct Acrobot {
     const double a = y[4];
     const double cos2 = std::cos(theta2);
     const double sin2 = std::sin(theta2);
-    const double d1 = m1 * squared(lc1) +
-                      m2 * (squared(l1) + squared(lc2) + 2 * l1 * lc2 * cos2) + inertia +
-                      inertia;
-    const double d2 = m2 * (squared(lc2) + l1 * lc2 * cos2) + inertia;
+    const double d1 = m1 * center_1_squared +
+                      m2 * (length_1_squared + center_2_squared + 2 * l1 * lc2 * cos2) +
+                      inertia + inertia;
+    const double d2 = m2 * (center_2_squared + l1 * lc2 * cos2) + inertia;
     const double phi2 = m2 * lc2 * kG * std::cos(theta1 + theta2 - kPi / 2.0);
     const double phi1 = -m2 * l1 * lc2 * squared(dtheta2) * sin2 -
                         2 * m2 * l1 * lc2 * dtheta2 * dtheta1 * sin2 +
                         (m1 * lc1 + m2 * l1) * kG * std::cos(theta1 - kPi / 2) + phi2;
-    const double below = m2 * squared(lc2) + inertia - squared(d2) / d1;
+    const double below = m2 * center_2_squared + inertia - squared(d2) / d1;
     double ddtheta2 = 0;
     if (by_book != 0) {
       ddtheta2 =

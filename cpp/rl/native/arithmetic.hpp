@@ -26,6 +26,7 @@ template <typename T>
 
 /// NumPy's `x % divisor`: the result has the sign of the divisor.
 [[nodiscard]] inline auto floor_mod(double x, double divisor) -> double {
+  if (x > 0 && x < divisor) return x;  // what `fmod` returns, in a tenth of its time
   double rest = std::fmod(x, divisor);
   if (rest == 0) return std::copysign(0.0, divisor);
   if ((divisor < 0) != (rest < 0)) rest += divisor;

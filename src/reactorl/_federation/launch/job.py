@@ -104,6 +104,6 @@ def pack_source(source: Source) -> bytes:
         msg = f"the program cannot be sent to another process: {error}"
         remedy = (
             "Define its reactors in a module, and create what cannot be pickled in "
-            "setup()."
+            "setup(). For classes of a .lf file: reactorl run --federated."
         )
         raise ReactorlError(msg, None, remedy) from error

@@ -174,6 +174,7 @@ class LocalFederates:
             LinkError: Federates did not connect or end in time, or one ended with an
                 exit status other than 0 though it had taken part to the end.
             ReactionError: A body raised; other errors of federates likewise.
+            OSError: What a federate printed could not be written, e.g. to a full disk.
         """
         try:
             results = self._server.run()
@@ -188,6 +189,9 @@ class LocalFederates:
                 msg += process.how_it_ended()
                 failed = LinkError(msg, peer=f"federate {process.name}")
                 raise _with_words(failed, process)
+        for process in self.processes:
+            if process.output_error is not None:
+                raise process.output_error
         return results
 
     def request_stop(self) -> None:

@@ -58,6 +58,8 @@ class FederateProcess:
         self._ended = ended
         self._process: subprocess.Popen[bytes] | None = None
         self._error: OSError | None = None
+        self.output_error: OSError | None = None
+        """Why what it printed could not be written to the streams of this process."""
         self._started = threading.Event()
         self._words: deque[str] = deque(maxlen=_LAST_WORDS)
         self._lifeline = -1
@@ -196,5 +198,7 @@ class FederateProcess:
                     target.flush()
                 except BrokenPipeError:
                     return  # the federate gets this error at its next line
-                except (OSError, ValueError):
+                except OSError as error:  # e.g. a full disk, which is raised at the end
+                    self.output_error = self.output_error or error
+                except ValueError:  # it is closed
                     continue

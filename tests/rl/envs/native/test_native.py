@@ -293,6 +293,54 @@ def test_unknown_attributes_are_left_to_python_with_the_state() -> None:
             assert live(envs) == (2 if 2 <= turn < 20 else 0)
 
 
+@pytest.mark.parametrize(
+    ("case", "name", "value"),
+    [
+        ("CartPole-v1", "masspole", np.float32(0.2)),  # products become float32
+        ("CartPole-v1", "gravity", True),
+        ("MountainCar-v0", "force", 2**60),
+        ("Acrobot-v1", "AVAIL_TORQUE", [-1.0, 0.0]),
+        ("Acrobot-v1", "dt", np.float32(0.1)),
+        ("Pendulum-v1", "dt", "long"),
+    ],
+)
+def test_unusual_parameters_are_left_to_python(
+    case: str, name: str, value: Any
+) -> None:
+    runs = []
+    for native_option in (True, False):
+        with closing(native(case, 2, native=native_option, workers=1)) as envs:
+            envs.reset(seed=1)
+            found: list[Any] = []
+            for turn, actions in enumerate(sampled(envs, 30)):
+                if turn == 10:
+                    envs.set_attr(name, [value, value])
+                try:
+                    found.append(envs.step(actions))
+                except EnvError as failure:
+                    found.append((failure.index, failure.step, failure.what))
+            assert live(envs) == 0
+            runs.append(found)
+    assert_same(*runs)
+
+
+@pytest.mark.parametrize(
+    ("case", "name"), [("CartPole-v1", "total_mass"), ("Pendulum-v1", "l")]
+)
+def test_divisions_by_zero_are_left_to_python(case: str, name: str) -> None:
+    failures = []
+    for native_option in (True, False):
+        with closing(native(case, 1, native=native_option)) as envs:
+            envs.reset(seed=1)
+            for actions in sampled(envs, 5):
+                envs.step(actions)
+            envs.set_attr(name, 0.0)
+            with pytest.raises(EnvError) as raised:  # a warning is an error in tests
+                envs.step(actions)
+            failures.append(raised.value.what)
+    assert failures[0] == failures[1]
+
+
 def test_environments_that_are_handed_out_may_be_changed_at_any_time() -> None:
     with (
         closing(native("CartPole-v1", 2)) as envs,

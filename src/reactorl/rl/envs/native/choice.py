@@ -74,7 +74,7 @@ def are_native(makers: Sequence[Callable[[], Any]], native: NativeOption) -> boo
 
 
 def kind_of(env: Any) -> type[Kind]:  # noqa: ANN401
-    """Return the body of an environment.
+    """Return the body of an environment, whether it is available here or not.
 
     Raises:
         ForeignError: It has none; the text says why.
@@ -85,7 +85,4 @@ def kind_of(env: Any) -> type[Kind]:  # noqa: ANN401
     if kind is None:
         msg = f"there is no native {type(core).__qualname__}"
         raise ForeignError(msg)
-    reason = unavailable(kind)
-    if reason:
-        raise ForeignError(reason)
     return kind

@@ -11,6 +11,7 @@ from reactorl.rl.envs.native.foreign import ForeignError, NotYetError
 from reactorl.rl.envs.native.kind import (
     Kind,
     array_state,
+    divisors,
     flag,
     parameters,
 )
@@ -50,6 +51,7 @@ class CartPole(Kind):
 
     def read(self, core: Any) -> list[float]:  # noqa: ANN401
         """Return the numbers of the body."""
+        divisors(core, "total_mass", "length")
         state = array_state(core, 4, (np.float64,))
         beyond = core.steps_beyond_terminated
         if beyond is not None and type(beyond) is not int:
@@ -164,6 +166,7 @@ class Pendulum(Kind):
 
     def read(self, core: Any) -> list[float]:  # noqa: ANN401
         """Return the numbers of the body."""
+        divisors(core, "m", "l")
         state = array_state(core, 2, (np.float64,))
         torque = core.last_u
         if torque is not None and type(torque) is not np.float32:

@@ -8,6 +8,7 @@ that drawing, saving and stepping in Python continue from there.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -141,16 +142,29 @@ def parameter(core: Any, name: str) -> float:  # noqa: ANN401
     """Return a number that an environment or its class has.
 
     Raises:
-        ForeignError: It is not a float, or an integer that a float can hold.
+        ForeignError: It is not a finite float, or an integer that a float can hold.
     """
     value = getattr(core, name)
     kind = type(value)
-    if kind is float or (kind is int and abs(value) <= LARGEST):
+    if kind is float or kind is np.float64:
+        if math.isfinite(value):
+            return float(value)
+    elif kind is int and abs(value) <= LARGEST:
         return float(value)
-    if kind is np.float64:
-        return float(value)
-    msg = f"{name} is {value!r}, not a Python number"
+    msg = f"{name} is {value!r}, not a finite Python number"
     raise ForeignError(msg)
+
+
+def divisors(core: Any, *names: str) -> None:  # noqa: ANN401
+    """Check numbers by which a step divides: Python raises or warns for zero.
+
+    Raises:
+        ForeignError: One is zero.
+    """
+    for name in names:
+        if parameter(core, name) == 0:
+            msg = f"{name} is zero"
+            raise ForeignError(msg)
 
 
 def parameters(core: Any, names: Sequence[str]) -> list[float]:  # noqa: ANN401
@@ -176,6 +190,6 @@ def array_state(core: Any, size: int, dtypes: Sequence[Any]) -> Array:  # noqa: 
     state = vars(core).get("state")
     if type(state) is not np.ndarray or state.shape != (size,):
         raise NotYetError
-    if state.dtype not in dtypes:
+    if state.dtype not in dtypes or not np.isfinite(state).all():
         raise NotYetError
     return state

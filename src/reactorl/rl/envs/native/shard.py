@@ -25,7 +25,7 @@ from reactorl.rl.envs.autoreset import reset_in_step
 from reactorl.rl.envs.commands import Answer, Call, Reset, SetAttr
 from reactorl.rl.envs.errors import EnvError
 from reactorl.rl.envs.native import _bodies
-from reactorl.rl.envs.native.choice import expected_kind, kind_of
+from reactorl.rl.envs.native.choice import expected_kind, kind_of, unavailable
 from reactorl.rl.envs.native.foreign import ForeignError, NotYetError
 from reactorl.rl.envs.native.layers import Layers
 
@@ -102,6 +102,9 @@ def native_shard(
         if len(kinds) > 1:
             return "the environments of a shard are not alike"
         kind = kinds.pop()()
+        reason = unavailable(type(kind))
+        if reason:
+            return reason
         core = sub_envs[0].env.unwrapped
         kind.check(core)
         group = _bodies.Group(

@@ -123,6 +123,7 @@ def unknown_source(names: Sequence[str]) -> str:
     return ""
 
 
+@cache
 def digest_of(name: str) -> str:
     """Return the digest of the source text of a class, function or constant."""
     module, _, inner = name.partition(":")
