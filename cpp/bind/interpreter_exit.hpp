@@ -2,7 +2,10 @@
 #pragma once
 
 #include <Python.h>
+#include <type_traits>
 #include <utility>
+
+#include "thread_exit.hpp"
 #if defined(__GLIBCXX__) && PY_VERSION_HEX < 0x030E0000
 #include <cxxabi.h>
 #include <unistd.h>
@@ -25,6 +28,11 @@ namespace reactorl::bind {
 /// through the scheduler would run destructors without the GIL, or abort the process in
 /// a `noexcept` function. The thread sleeps instead until the process ends, as it does
 /// in later versions.
+///
+/// With libstdc++ that exception can be caught. With libc++, as in our wheels, it cannot
+/// even pass: glibc unwinds with libgcc, whose frames the unwinder that is linked into
+/// the extension does not understand. There the thread sleeps before the first frame
+/// that has something to clean up; `call` itself must have nothing.
 template <class Call>
 auto survives_interpreter_exit(Call call) noexcept {
 #if defined(__GLIBCXX__) && PY_VERSION_HEX < 0x030E0000
@@ -32,6 +40,21 @@ auto survives_interpreter_exit(Call call) noexcept {
     return call();
   } catch (abi::__forced_unwind&) {
     for (;;) pause();
+  }
+#elif PY_VERSION_HEX < 0x030E0000
+  using Result = decltype(call());
+  if (is_main_thread()) return call();  // never ended, and spared the cost
+  if constexpr (std::is_void_v<Result>) {
+    call_or_sleep([](void* data) { (*static_cast<Call*>(data))(); }, &call);
+  } else {
+    std::pair<Call*, Result> both(&call, Result());
+    call_or_sleep(
+        [](void* data) {
+          auto* found = static_cast<std::pair<Call*, Result>*>(data);
+          found->second = (*found->first)();
+        },
+        &both);
+    return both.second;
   }
 #else
   return call();
