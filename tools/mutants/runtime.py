@@ -87,9 +87,9 @@ RUNTIME: Final = (
     ),
     Mutant(
         "runtime-preloaded-values-arrive-at-once",
-        _RUNTIME + "drive.py",
-        "arrival = nanoseconds(sent) + (stage.delay or 0)",
-        "arrival = nanoseconds(sent)",
+        _RUNTIME + "live.py",
+        "arrival = sent + (stage.delay or 0)",
+        "arrival = sent",
         ("tests/runtime/test_preload.py",),
         "A resumed run gets its weights too early.",
     ),
