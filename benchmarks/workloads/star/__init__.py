@@ -20,7 +20,7 @@ def _claims(outcome: Outcome) -> list[Claim]:
     claims = []
     for python in runtime.PYTHONS:
         ours, native, xronos, plain = on(
-            python, "ours-1", "native-1", "xronos", "plain"
+            python, "ours-1", "bodies-1", "xronos", "plain"
         )
         claims += [
             Claim(
@@ -62,7 +62,7 @@ WORKLOAD = Workload(
         )
         for n in CLIENTS
     ],
-    engines=runtime.engines("star", "native-1"),
+    engines=runtime.engines("star", "bodies-1"),
     baseline=runtime.PLAIN,
     own_process=True,
     pace=paces(Pace(compared=500, sets=3, slices=60, seconds=0.01)),
