@@ -71,10 +71,11 @@ BINDINGS: Final = (
         "bind-scheduled-arrays-stay-writable",
         _BIND + "views.cpp",
         """\
-  if (host_of(*worker).freeze_arrays && !freeze(value)) return nullptr;
-  worker->scheduler->schedule""",
+  if (freezes && !freeze(value)) return nullptr;
+  Value sent;""",
         """\
-  worker->scheduler->schedule""",
+  static_cast<void>(freezes);
+  Value sent;""",
         (_VALUES,),
         "A payload changes after it was scheduled.",
     ),
