@@ -70,17 +70,8 @@ BINDINGS: Final = (
     Mutant(
         "bind-scheduled-arrays-stay-writable",
         _BIND + "views.cpp",
-<<<<<<< HEAD
         "if (freezes && !freeze(value)) return nullptr;",
         "if (freezes && value == nullptr) return nullptr;",
-=======
-        """\
-  if (freezes && !freeze(value)) return nullptr;
-  Value sent;""",
-        """\
-  static_cast<void>(freezes);
-  Value sent;""",
->>>>>>> nativebody
         (_VALUES,),
         "A payload changes after it was scheduled.",
     ),

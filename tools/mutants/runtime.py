@@ -213,7 +213,6 @@ RUNTIME: Final = (
     Mutant(
         "runtime-failed-setup-leaves-reactors-open",
         _RUNTIME + "live.py",
-<<<<<<< HEAD
         """\
         instantiate(
             self.program, views, self._instances, self._part, self._native_states
@@ -224,12 +223,6 @@ RUNTIME: Final = (
             self.program, views, None, self._part, self._native_states
         )
 """,
-=======
-        "        instantiate(\n"
-        "            self.program, views, self._instances, self._part",
-        "        self._instances = instantiate(\n"
-        "            self.program, views, None, self._part",
->>>>>>> nativebody
         ("tests/runtime/test_failures.py",),
         "Processes and files stay open after a failed setup().",
     ),
