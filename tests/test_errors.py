@@ -26,6 +26,7 @@ ALL = [
     errors.ContainmentError(("A", "B", "A"), HERE),
     errors.BusyError("the session is in use by another thread", None, "Wait."),
     errors.AccessError("main.a.r", "main.a.x", HERE, "reads", "add `x`", "f(x)"),
+    errors.DTypeError("main.a.x", "int64", "int64, a Python int", "None", HERE),
     errors.ReactionError("main.a.r", Tag(5, 1), HERE, "ValueError: no"),
     errors.SharedValueError("what", HERE, "Copy it."),
     errors.GlobalRandomError("what", HERE, "Use self.random."),

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 FENCE = re.compile(r"^ *(`{3,}|~{3,}) *([^\s`]*)")
 MARK = re.compile(r"^<!-- (not run|needs|in tests|other numbers): (.+) -->$")
-FILE = re.compile(r"^(?:#|//) ([\w/-]+\.(?:py|lf))\n")
+FILE = re.compile(r"^(?:#|//) ([\w/-]+\.(?:py|lf|c))\n")
 PICTURE = re.compile(
     r"^ *<!-- picture: (.+) -->\n+ *!\[[^]]*\]\(([^)]+)\)", re.MULTILINE
 )

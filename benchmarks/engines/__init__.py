@@ -233,6 +233,7 @@ def _variants(python: Python) -> tuple[Engine, ...]:
         for kind, name, about, needs, options in (
             ("ours-1", "ReactoRL, 1 worker", "one thread", OURS, ONE),
             ("ours-1-trace", "ReactoRL, traced", "one thread", OURS, TRACED),
+            ("bodies-1", "ReactoRL, native bodies", "one thread", OURS, ONE),
             ("ours-default", "ReactoRL, default", "default placement", OURS, {}),
             (
                 "native-1",

@@ -35,6 +35,7 @@ def engines(package: str, *more: str) -> dict[str, str]:
         "ours-1": "ours",
         "ours": "ours",
         "ours-1-trace": "ours",
+        "bodies-1": "native_clients",
         "plain": "plain",
         "futures": "plain:futures",
         "xronos": "xronos_",

@@ -32,10 +32,12 @@ void add_reactions(Plan& plan, const std::vector<LevelId>& level,
                    const std::vector<ReactorId>& reactor, const Ids& home,
                    const std::vector<ModeId>& scope, const Times& deadline,
                    const std::vector<SlotId>& forward_from,
-                   const std::vector<SlotId>& forward_to) {
+                   const std::vector<SlotId>& forward_to, const std::vector<bool>& native,
+                   const std::vector<bool>& native_handler) {
   for (std::size_t i = 0; i < level.size(); ++i) {
     plan.reactions.push_back({level[i], reactor.at(i), home.at(i), scope.at(i),
-                              deadline.at(i), forward_from.at(i), forward_to.at(i)});
+                              deadline.at(i), forward_from.at(i), forward_to.at(i),
+                              native.at(i), native_handler.at(i)});
     plan.levels = std::max(plan.levels, level[i] + 1);
   }
 }
@@ -131,9 +133,23 @@ auto crossings(const std::vector<SlotId>& slots, const std::vector<ReactionId>& 
   return all;
 }
 
-auto as_object(const Value& value) -> nb::object {
-  auto* object = static_cast<PyObject*>(value.get());
-  return object == nullptr ? nb::none() : nb::borrow(object);
+auto steal(PyObject* object) -> nb::object {
+  if (object == nullptr) throw nb::python_error();
+  return nb::steal(object);
+}
+
+auto as_object(const Session& session, const Value& value) -> nb::object {
+  return steal(session.host().as_object(value));
+}
+
+auto as_value(const Session& session, const char* kind, std::uint32_t element,
+              SlotId slot, nb::handle object) -> Value {
+  Value value;
+  const reactorl_type type = session.plan().type_of(slot);
+  if (!session.host().as_value(object.ptr(), type, kind, element, value)) {
+    throw nb::python_error();
+  }
+  return value;
 }
 
 auto step(Session& session, Time delay,
@@ -141,21 +157,57 @@ auto step(Session& session, Time delay,
   std::vector<std::pair<SlotId, Value>> values;
   values.reserve(inputs.size());
   for (const auto& [slot, value] : inputs) {
-    if (session.host().freeze_arrays && !freeze(value.ptr())) throw nb::python_error();
-    values.emplace_back(slot, Value::share(value.ptr()));
+    const bool freezes =
+        session.plan().type_of(slot) == Plan::kUntyped && session.host().freeze_arrays;
+    if (freezes && !freeze(value.ptr())) throw nb::python_error();
+    values.emplace_back(slot, as_value(session, "slot", slot, slot, value));
   }
   const Session::Stepped done = session.step(delay, std::move(values));
   nb::list present;
   for (const auto& [index, value] : done.present) {
-    present.append(nb::make_tuple(index, as_object(value)));
+    present.append(nb::make_tuple(index, as_object(session, value)));
   }
   return nb::make_tuple(status_word(done.status), done.tag.time, done.tag.microstep,
                         present);
 }
 
-auto steal(PyObject* object) -> nb::object {
-  if (object == nullptr) throw nb::python_error();
-  return nb::steal(object);
+/// Kind (0: port, 1: action, 2: mode), type, slots, id of the action or mode, whether it
+/// is physical or entered by reset, name.
+using Element = std::tuple<std::uint32_t, reactorl_type, std::vector<SlotId>,
+                           std::uint32_t, bool, std::string>;
+
+auto as_elements(const std::vector<Element>& all) -> std::vector<NativeElement> {
+  std::vector<NativeElement> elements;
+  for (const auto& [number, type, slots, id, flag, name] : all) {
+    const auto kind = static_cast<NativeElement::Kind>(number);
+    const bool is_mode = kind == NativeElement::Kind::kMode;
+    elements.push_back({.kind = kind,
+                        .physical = !is_mode && flag,
+                        .by_reset = is_mode && flag,
+                        .type = type,
+                        .slots = slots,
+                        .trigger = TriggerId(id),
+                        .mode = ModeId(id),
+                        .name = name});
+  }
+  return elements;
+}
+
+auto failure(Session& session) -> nb::tuple {
+  auto [reaction, error] = session.host().take_failure();
+  const auto [native_key, native] = session.scheduler().native_failure();
+  const bool interrupted = reaction == kNone && error != nullptr;
+  const bool is_native =
+      native_key != kLastKey && !interrupted &&
+      (error == nullptr ||
+       native_key < trace_key(session.scheduler().level(reaction), reaction));
+  if (is_native) {
+    Py_XDECREF(error);
+    return nb::make_tuple(ReactionId(static_cast<std::uint32_t>(native_key)), nb::none(),
+                          nb::make_tuple(native.code, native.message));
+  }
+  return nb::make_tuple(
+      reaction, error == nullptr ? nb::object(nb::none()) : nb::steal(error), nb::none());
 }
 
 void hold(PyObject*& place, nb::handle object) {
@@ -164,14 +216,14 @@ void hold(PyObject*& place, nb::handle object) {
 
 }  // namespace
 
-auto schedule_physical(PyObject* session, TriggerId trigger, Time extra, PyObject* value)
+auto schedule_physical(PyObject* session, TriggerId trigger, Time extra, Value value)
     -> bool {
   Session* target = nullptr;
   if (!nb::try_cast(nb::handle(session), target) || target == nullptr) {
     PyErr_SetString(PyExc_TypeError, "not a session");
     return false;
   }
-  target->schedule_physical(trigger, extra, value);
+  target->schedule_physical(trigger, extra, std::move(value));
   return true;
 }
 
@@ -186,6 +238,7 @@ NB_MODULE(_core, m) {
   // action, a run may never have been closed. Builds for debugging list them.
   nb::set_leak_warnings(false);
 #endif
+  m.attr("UNTYPED") = Plan::kUntyped;
   m.doc() = "The reactor runtime's core. Use `reactorl.run` and `reactorl.drive`.";
   Value::ops = {[](void* o) noexcept { Py_INCREF(static_cast<PyObject*>(o)); },
                 [](void* o) noexcept { Py_DECREF(static_cast<PyObject*>(o)); }};
@@ -205,12 +258,15 @@ NB_MODULE(_core, m) {
   nb::class_<Plan>(m, "Plan", "A program as flat tables of ids.")
       .def(nb::init<>())
       .def_rw("slots", &Plan::slots)
+      .def_rw("slot_types", &Plan::slot_types,
+              "Per slot the type of its values, or UNTYPED; empty: all are untyped.")
       .def_rw("workers", &Plan::workers)
       .def_rw("startup", &Plan::startup)
       .def_rw("shutdown", &Plan::shutdown)
       .def_rw("reset", &Plan::reset)
       .def("add_reactions", add_reactions, nb::kw_only(), "level"_a, "reactor"_a,
-           "home"_a, "scope"_a, "deadline"_a, "forward_from"_a, "forward_to"_a)
+           "home"_a, "scope"_a, "deadline"_a, "forward_from"_a, "forward_to"_a,
+           "native"_a, "native_handler"_a)
       .def("add_triggers", add_triggers, nb::kw_only(), "kind"_a, "policy"_a, "scope"_a,
            "slot"_a, "source"_a, "delay"_a, "spacing"_a)
       .def("add_modes", add_modes, nb::kw_only(), "modal"_a, "scope"_a, "initial"_a)
@@ -263,13 +319,14 @@ NB_MODULE(_core, m) {
       .def(
           "__init__",
           [](Session* self, const Plan& plan, bool fast, bool keepalive, bool trace,
-             bool replay, bool one_at_a_time, std::optional<Time> timeout,
-             std::optional<Time> start, std::uint64_t shuffle, bool stay_home,
-             std::uint32_t timing) {
+             bool trace_values, bool replay, bool one_at_a_time,
+             std::optional<Time> timeout, std::optional<Time> start,
+             std::uint64_t shuffle, bool stay_home, std::uint32_t timing) {
             Options options;
             options.fast = fast;
             options.keepalive = keepalive;
             options.trace = trace;
+            options.trace_values = trace_values;
             options.replay = replay;
             options.one_at_a_time = one_at_a_time;
             options.timeout = timeout.value_or(kForever);
@@ -279,9 +336,9 @@ NB_MODULE(_core, m) {
             options.timing = timing;
             new (self) Session(plan, options);
           },
-          "plan"_a, nb::kw_only(), "fast"_a, "keepalive"_a, "trace"_a, "replay"_a,
-          "one_at_a_time"_a, "timeout"_a.none(), "start"_a.none(), "shuffle"_a,
-          "stay_home"_a, "timing"_a)
+          "plan"_a, nb::kw_only(), "fast"_a, "keepalive"_a, "trace"_a, "trace_values"_a,
+          "replay"_a, "one_at_a_time"_a, "timeout"_a.none(), "start"_a.none(),
+          "shuffle"_a, "stay_home"_a, "timing"_a)
       .def(
           "add_body",
           [](Session& s, nb::object function, nb::object handler, nb::object instance,
@@ -296,23 +353,54 @@ NB_MODULE(_core, m) {
           "function"_a.none(), "handler"_a.none(), "instance"_a.none(), "reactor"_a,
           "index"_a, "Give the next reaction its body; in the order of ids.")
       .def(
+          "set_native",
+          [](Session& s, ReactionId reaction, std::uintptr_t body, std::uintptr_t handler,
+             std::uintptr_t state, bool stops, const std::vector<Element>& inputs,
+             const std::vector<Element>& effects) {
+            s.scheduler().set_native(
+                reaction, {.body = reinterpret_cast<reactorl_function>(body),
+                           .handler = reinterpret_cast<reactorl_function>(handler),
+                           .state = reinterpret_cast<void*>(state),
+                           .stops = stops,
+                           .inputs = as_elements(inputs),
+                           .effects = as_elements(effects)});
+          },
+          nb::kw_only(), "reaction"_a, "body"_a, "handler"_a, "state"_a, "stops"_a,
+          "inputs"_a, "effects"_a,
+          "Give a reaction native bodies: addresses of functions and state, 0 for none. "
+          "An element is (kind, type, slots, trigger or mode, flag, name).")
+      .def(
+          "set_layouts",
+          [](Session& s, const std::vector<nb::object>& layouts) {
+            for (const nb::object& layout : layouts) {
+              s.host().layouts.push_back(Py_NewRef(layout.ptr()));
+            }
+          },
+          "layouts"_a,
+          "Say how values are shown that are not single numbers: (from bytes, to bytes, "
+          "class), by the layout of their type.")
+      .def(
           "set_hooks",
-          [](Session& s, nb::object refuse, nb::object late, nb::object deliver,
-             nb::object describe, bool freeze_arrays) {
+          [](Session& s, nb::object refuse, nb::object mismatch, nb::object clock,
+             nb::object late, nb::object deliver, nb::object describe,
+             bool freeze_arrays) {
             hold(s.host().refuse, refuse);
+            hold(s.host().mismatch, mismatch);
+            hold(s.host().clock_hook, clock);
             hold(s.host().late_hook, late);
             hold(s.host().deliver_hook, deliver);
             hold(s.host().describe, describe);
             s.host().freeze_arrays = freeze_arrays;
           },
-          nb::kw_only(), "refuse"_a.none(), "late"_a.none(), "deliver"_a.none(),
-          "describe"_a.none(), "freeze_arrays"_a)
+          nb::kw_only(), "refuse"_a.none(), "mismatch"_a.none(), "clock"_a.none(),
+          "late"_a.none(), "deliver"_a.none(), "describe"_a.none(), "freeze_arrays"_a)
       .def(
           "port",
           [](Session& s, ReactorId holder, std::uint32_t element, SlotId slot,
              bool copies, bool replaceable, const Ids& readers, const Ids& writers) {
-            return steal(new_port({s.serial(), holder, element}, slot, copies,
-                                  replaceable, readers, writers));
+            return steal(new_port({s.serial(), holder, element}, slot,
+                                  s.plan().type_of(slot), copies, replaceable, readers,
+                                  writers));
           },
           nb::kw_only(), "holder"_a, "element"_a, "slot"_a, "copies"_a, "replaceable"_a,
           "readers"_a, "writers"_a)
@@ -321,8 +409,9 @@ NB_MODULE(_core, m) {
           [](nb::handle self, ReactorId holder, std::uint32_t element, SlotId slot,
              TriggerId trigger, bool physical, const Ids& readers, const Ids& writers) {
             auto& s = nb::cast<Session&>(self);
-            return steal(new_action({s.serial(), holder, element}, slot, trigger,
-                                    physical ? self.ptr() : nullptr, readers, writers));
+            return steal(new_action(
+                {s.serial(), holder, element}, slot, s.plan().type_of(slot), trigger,
+                physical ? self.ptr() : nullptr, s.host(), readers, writers));
           },
           nb::kw_only(), "holder"_a, "element"_a, "slot"_a, "trigger"_a, "physical"_a,
           "readers"_a, "writers"_a)
@@ -337,7 +426,9 @@ NB_MODULE(_core, m) {
           "preload",
           [](Session& s, TriggerId trigger, Time time, std::uint32_t microstep,
              nb::object value) {
-            s.scheduler().preload(trigger, {time, microstep}, Value::share(value.ptr()));
+            const SlotId slot = s.plan().triggers.at(trigger).slot;
+            s.scheduler().preload(trigger, {time, microstep},
+                                  as_value(s, "trigger", trigger, slot, value));
           },
           "trigger"_a, "time"_a, "microstep"_a, "value"_a.none())
       .def(
@@ -360,15 +451,12 @@ NB_MODULE(_core, m) {
           "status, the tag, and which of the outputs were set, with their values.")
       .def("finish", [](Session& s) { return status_word(s.finish()); })
       .def(
-          "failure",
-          [](Session& s) {
-            const auto [reaction, error] = s.host().take_failure();
-            return std::pair(
-                reaction, error == nullptr ? nb::object(nb::none()) : nb::steal(error));
-          },
-          nb::sig("def failure(self) -> tuple[int, BaseException | None]"),
+          "failure", &failure,
+          nb::sig("def failure(self) -> tuple[int, BaseException | None, "
+                  "tuple[int, str] | None]"),
           "What ended the run: an interrupt if there was one (-1), else the failure that "
-          "is first in the fixed order, with its reaction.")
+          "is first in the fixed order, with its reaction. Of a native body it is a "
+          "number and a message.")
       .def("tag",
            [](const Session& s) {
              const Tag tag = s.read([](const Scheduler& core) { return core.tag(); });
@@ -451,7 +539,7 @@ NB_MODULE(_core, m) {
       .def(
           "value",
           [](const Session& s, SlotId slot) -> nb::object {
-            return as_object(s.scheduler().value(slot));
+            return as_object(s, s.scheduler().value(slot));
           },
           "slot"_a)
       .def(
@@ -494,7 +582,9 @@ NB_MODULE(_core, m) {
           [](const Session& s) {
             nb::list list;
             for (const Value* value : s.scheduler().trace().values()) {
-              list.append(as_object(*value));
+              const NativeValue* native = value->native();
+              list.append(native == nullptr ? as_object(s, *value)
+                                            : steal(s.host().as_kept(*native)));
             }
             return list;
           },

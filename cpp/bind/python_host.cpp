@@ -17,6 +17,15 @@ auto is_plain(PyObject* value) -> bool {
 
 }  // namespace
 
+void raise_mismatch(PyObject* mismatch, const char* kind, std::uint32_t element,
+                    PyObject* value) {
+  PyErr_Clear();  // why a layout's function refused; the error says what is expected
+  PyObject* error = PyObject_CallFunction(mismatch, "sIO", kind, element, value);
+  if (error == nullptr) return;
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error)), error);
+  Py_DECREF(error);
+}
+
 auto PythonHost::invoke(ReactionId reaction, bool missed) noexcept -> bool {
   const Body& body = bodies[reaction];
   PyObject* function = missed ? body.handler : body.function;
@@ -117,12 +126,61 @@ auto PythonHost::described(PyObject* text, const void* last) noexcept
   return Value::adopt(wrapped);
 }
 
+auto PythonHost::read_clock(ReactionId reaction, Time now) noexcept
+    -> std::optional<Time> {
+  if (clock_hook == nullptr) return now;
+  PyObject* answer = PyObject_CallFunction(clock_hook, "IL", std::uint32_t{reaction},
+                                           static_cast<long long>(now));
+  const Time time = answer == nullptr ? -1 : PyLong_AsLongLong(answer);
+  Py_XDECREF(answer);
+  if (time != -1 || PyErr_Occurred() == nullptr) return time;
+  keep_failure(reaction);
+  return std::nullopt;
+}
+
+auto PythonHost::as_object(const Value& value) const -> PyObject* {
+  if (const NativeValue* native = value.native()) {
+    return to_python(*native, layout(native->type()));
+  }
+  auto* object = static_cast<PyObject*>(value.get());
+  return Py_NewRef(object == nullptr ? Py_None : object);
+}
+
+auto PythonHost::as_value(PyObject* object, reactorl_type type, const char* kind,
+                          std::uint32_t element, Value& out) const -> bool {
+  if (type == Plan::kUntyped) {
+    out = Value::share(object);
+    return true;
+  }
+  if (to_native(object, type, layout(type), out)) return true;
+  raise_mismatch(mismatch, kind, element, object);
+  return false;
+}
+
+auto PythonHost::as_kept(const NativeValue& native) const -> PyObject* {
+  const Layout how = layout(native.type());
+  if (how == nullptr) return to_python(native, nullptr);
+  if (describe != nullptr) {
+    PyObject* object = to_python(native, how);
+    PyObject* text = object == nullptr ? nullptr : PyObject_CallOneArg(describe, object);
+    Py_XDECREF(object);
+    if (text == nullptr) return nullptr;
+    PyObject* wrapped = PyTuple_Pack(1, text);
+    Py_DECREF(text);
+    return wrapped;
+  }
+  return Py_NewRef(PyTuple_GET_ITEM(how, 2));
+}
+
 void PythonHost::delivered(TriggerId trigger, Tag tag, const Value& value) noexcept {
   if (deliver_hook == nullptr) return;
-  auto* object = static_cast<PyObject*>(value.get());
-  PyObject* result = PyObject_CallFunction(
-      deliver_hook, "ILIO", std::uint32_t{trigger}, static_cast<long long>(tag.time),
-      tag.microstep, object == nullptr ? Py_None : object);
+  PyObject* object = as_object(value);
+  PyObject* result = object == nullptr
+                         ? nullptr
+                         : PyObject_CallFunction(
+                               deliver_hook, "ILIO", std::uint32_t{trigger},
+                               static_cast<long long>(tag.time), tag.microstep, object);
+  Py_XDECREF(object);
   if (result == nullptr) PyErr_WriteUnraisable(deliver_hook);
   Py_XDECREF(result);
 }
@@ -176,6 +234,9 @@ void PythonHost::clear() {
     Py_CLEAR(body.self);
   }
   bodies.clear();
+  for (PyObject*& layout : layouts) Py_CLEAR(layout);
+  Py_CLEAR(mismatch);
+  Py_CLEAR(clock_hook);
   Py_CLEAR(refuse);
   Py_CLEAR(late_hook);
   Py_CLEAR(deliver_hook);

@@ -123,9 +123,10 @@ void Session::release_everything() {
   const std::unique_ptr<Scheduler> last = std::move(scheduler_);
 }
 
-void Session::schedule_physical(TriggerId trigger, Time extra, PyObject* value) {
+void Session::schedule_physical(TriggerId trigger, Time extra, Value value) {
   const std::lock_guard lock(gate_);
-  if (open_) scheduler_->schedule_physical(trigger, extra, Value::share(value));
+  // Else it is dropped by the caller, without the lock.
+  if (open_) scheduler_->schedule_physical(trigger, extra, value.copy());
 }
 
 void Session::request_stop() {

@@ -51,6 +51,7 @@ class Session {
   [[nodiscard]] auto scheduler() const -> Scheduler&;  // throws SessionClosed
   [[nodiscard]] auto serial() const -> std::uint64_t { return serial_; }
   [[nodiscard]] auto workers() const -> WorkerId { return plan_->workers; }
+  [[nodiscard]] auto plan() const -> const Plan& { return *plan_; }
   [[nodiscard]] auto reactions() const -> std::size_t { return plan_->reactions.size(); }
   /// The slots whose values `step` returns.
   std::vector<SlotId> outputs;
@@ -79,7 +80,7 @@ class Session {
   void close();
 
   // Any thread.
-  void schedule_physical(TriggerId trigger, Time extra, PyObject* value);
+  void schedule_physical(TriggerId trigger, Time extra, Value value);
   void request_stop();
   void put(Message message);
   /// Returns `read(scheduler)`; `close` waits for it. `read` must not call into Python.
@@ -115,7 +116,7 @@ class Session {
 
 /// Schedules a physical action of a `Session`, from any thread. After the run it does
 /// nothing. False with an exception set if `session` is not a session.
-auto schedule_physical(PyObject* session, TriggerId trigger, Time extra, PyObject* value)
+auto schedule_physical(PyObject* session, TriggerId trigger, Time extra, Value value)
     -> bool;
 
 }  // namespace reactorl::bind

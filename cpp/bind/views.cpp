@@ -15,7 +15,8 @@ namespace {
 
 struct PortView : ViewBase {
   SlotId slot;
-  bool copies;  // a mutable input: each reaction gets a copy of its own
+  reactorl_type type;  // of the values; see `Plan::slot_types`
+  bool copies;         // a mutable input: each reaction gets a copy of its own
   ReactionSet readers;
   ReactionSet writers;
   Epoch copied_in;        // the copy is for this tag ...
@@ -57,11 +58,21 @@ auto is_present(const PortView& port, const Worker& worker) -> bool {
   return port.replacement != nullptr && port.replaced_in == worker.scheduler->epoch();
 }
 
+/// Shows a native value; each time as a new object.
+auto typed_value(PortView& port, const Worker& worker) -> PyObject* {
+  PyObject* value = host_of(worker).as_object(worker.scheduler->value(port.slot));
+  if (value == nullptr || !port.copies) return value;
+  PyObject* copy = private_copy(port, worker, value);
+  Py_DECREF(value);
+  return copy;
+}
+
 auto port_value(PyObject* self, void* /*unused*/) -> PyObject* {
   PortView& port = as_port(self);
   Worker* worker = permitted(port, port.readers);
   if (worker == nullptr) return refuse(port, "port", "reads");
   PyObject* value = replacement(port, *worker);
+  if (port.type != Plan::kUntyped && value == nullptr) return typed_value(port, *worker);
   if (value == nullptr) {
     value = static_cast<PyObject*>(worker->scheduler->value(port.slot).get());
   }
@@ -83,6 +94,14 @@ auto port_set(PyObject* self, PyObject* value) -> PyObject* {
   const bool replaces = worker == nullptr && port.replaceable;
   if (replaces) worker = permitted(port, port.readers);
   if (worker == nullptr) return refuse(port, "port", "sets");
+  if (port.type != Plan::kUntyped && !replaces) {
+    Value native;
+    if (!host_of(*worker).as_value(value, port.type, "port", port.element, native)) {
+      return nullptr;
+    }
+    worker->scheduler->set(*worker, port.slot, std::move(native));
+    Py_RETURN_NONE;
+  }
   if (host_of(*worker).freeze_arrays && !freeze(value)) return nullptr;
   if (replaces) {
     Py_XSETREF(port.replacement, Py_NewRef(value));
@@ -151,7 +170,11 @@ struct ActionView : ViewBase {
   bool physical;
   ReactionSet readers;
   ReactionSet writers;
+  reactorl_type type;
   PyObject* session;  // owned; physical actions only: any thread may schedule
+  // Likewise, with a type. The host's own may be gone when a thread schedules.
+  PyObject* layout;    // owned or null
+  PyObject* mismatch;  // owned or null
 };
 
 auto as_action(PyObject* o) -> ActionView& { return *reinterpret_cast<ActionView*>(o); }
@@ -160,8 +183,7 @@ auto action_value(PyObject* self, void* /*unused*/) -> PyObject* {
   ActionView& action = as_action(self);
   Worker* worker = permitted(action, action.readers);
   if (worker == nullptr) return refuse(action, "action", "reads");
-  auto* value = static_cast<PyObject*>(worker->scheduler->value(action.slot).get());
-  return Py_NewRef(value == nullptr ? Py_None : value);
+  return host_of(*worker).as_object(worker->scheduler->value(action.slot));
 }
 
 auto action_is_present(PyObject* self, void* /*unused*/) -> PyObject* {
@@ -221,13 +243,27 @@ auto action_schedule(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
   }
   if (value == nullptr) value = Py_None;
   if (action.physical) {
-    if (!schedule_physical(action.session, action.trigger, extra, value)) return nullptr;
+    Value sent;
+    if (action.type == Plan::kUntyped) {
+      sent = Value::share(value);
+    } else if (!to_native(value, action.type, action.layout, sent)) {
+      raise_mismatch(action.mismatch, "action", action.element, value);
+      return nullptr;
+    }
+    if (!schedule_physical(action.session, action.trigger, extra, std::move(sent))) {
+      return nullptr;
+    }
     Py_RETURN_NONE;
   }
   Worker* worker = permitted(action, action.writers);
   if (worker == nullptr) return refuse(action, "action", "schedules");
-  if (host_of(*worker).freeze_arrays && !freeze(value)) return nullptr;
-  worker->scheduler->schedule(*worker, action.trigger, extra, Value::share(value));
+  const bool freezes = action.type == Plan::kUntyped && host_of(*worker).freeze_arrays;
+  if (freezes && !freeze(value)) return nullptr;
+  Value sent;
+  if (!host_of(*worker).as_value(value, action.type, "action", action.element, sent)) {
+    return nullptr;
+  }
+  worker->scheduler->schedule(*worker, action.trigger, extra, std::move(sent));
   Py_RETURN_NONE;
 }
 
@@ -236,6 +272,8 @@ void action_dealloc(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
   PyObject_GC_UnTrack(self);
   Py_CLEAR(action.session);
+  Py_CLEAR(action.layout);
+  Py_CLEAR(action.mismatch);
   action.readers.~ReactionSet();
   action.writers.~ReactionSet();
   type->tp_free(self);
@@ -244,12 +282,16 @@ void action_dealloc(PyObject* self) {
 
 auto action_traverse(PyObject* self, visitproc visit, void* arg) -> int {
   Py_VISIT(as_action(self).session);
+  Py_VISIT(as_action(self).layout);
+  Py_VISIT(as_action(self).mismatch);
   Py_VISIT(Py_TYPE(self));
   return 0;
 }
 
 auto action_clear(PyObject* self) -> int {
   Py_CLEAR(as_action(self).session);
+  Py_CLEAR(as_action(self).layout);
+  Py_CLEAR(as_action(self).mismatch);
   return 0;
 }
 
@@ -363,11 +405,12 @@ auto refuse(const ViewBase& view, const char* kind, const char* verb) -> PyObjec
   return nullptr;
 }
 
-auto new_port(const ViewIdentity& id, SlotId slot, bool copies, bool replaceable,
-              const std::vector<std::uint32_t>& readers,
+auto new_port(const ViewIdentity& id, SlotId slot, reactorl_type type, bool copies,
+              bool replaceable, const std::vector<std::uint32_t>& readers,
               const std::vector<std::uint32_t>& writers) -> PyObject* {
   auto* port = make<PortView>(port_type, id);
   port->slot = slot;
+  port->type = type;
   port->copies = copies;
   port->copied_in = 0;
   port->copied_for = kNone;
@@ -380,7 +423,8 @@ auto new_port(const ViewIdentity& id, SlotId slot, bool copies, bool replaceable
   return reinterpret_cast<PyObject*>(port);
 }
 
-auto new_action(const ViewIdentity& id, SlotId slot, TriggerId trigger, PyObject* session,
+auto new_action(const ViewIdentity& id, SlotId slot, reactorl_type type,
+                TriggerId trigger, PyObject* session, const PythonHost& host,
                 const std::vector<std::uint32_t>& readers,
                 const std::vector<std::uint32_t>& writers) -> PyObject* {
   auto* action = make<ActionView>(action_type, id);
@@ -388,6 +432,10 @@ auto new_action(const ViewIdentity& id, SlotId slot, TriggerId trigger, PyObject
   action->trigger = trigger;
   action->physical = session != nullptr;
   action->session = Py_XNewRef(session);
+  const bool typed = session != nullptr && type != Plan::kUntyped;
+  action->type = type;
+  action->layout = typed ? Py_XNewRef(host.layout(type)) : nullptr;
+  action->mismatch = typed ? Py_XNewRef(host.mismatch) : nullptr;
   fill(action->readers, readers);
   fill(action->writers, writers);
   return reinterpret_cast<PyObject*>(action);

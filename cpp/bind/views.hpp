@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "python_host.hpp"
 #include "reactorl/ids.hpp"
 
 namespace reactorl::bind {
@@ -24,11 +25,12 @@ auto add_view_types(PyObject* module) -> bool;
 /// check is one comparison and one bit. `copies`: each reaction gets a copy of the value.
 /// `replaceable`: readers may set the port, which changes what the holder's reactions
 /// read until the next value arrives, and nothing else.
-auto new_port(const ViewIdentity& id, SlotId slot, bool copies, bool replaceable,
-              const std::vector<std::uint32_t>& readers,
+auto new_port(const ViewIdentity& id, SlotId slot, reactorl_type type, bool copies,
+              bool replaceable, const std::vector<std::uint32_t>& readers,
               const std::vector<std::uint32_t>& writers) -> PyObject*;
 /// `session` is null for a logical action.
-auto new_action(const ViewIdentity& id, SlotId slot, TriggerId trigger, PyObject* session,
+auto new_action(const ViewIdentity& id, SlotId slot, reactorl_type type,
+                TriggerId trigger, PyObject* session, const PythonHost& host,
                 const std::vector<std::uint32_t>& readers,
                 const std::vector<std::uint32_t>& writers) -> PyObject*;
 auto new_mode(const ViewIdentity& id, const std::vector<std::uint32_t>& resetting,

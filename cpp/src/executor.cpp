@@ -37,12 +37,14 @@ void rejoin_phase(Worker& worker) {
 auto current_worker() noexcept -> Worker* { return t_worker; }
 
 Executor::Executor(const Plan& plan, const Options& options, Host& host, PortStore& ports,
-                   const Modes& modes, TraceLog* log, Timings* timings)
+                   const Modes& modes, NativeBodies& natives, TraceLog* log,
+                   Timings* timings)
     : plan_(plan),
       options_(options),
       host_(host),
       ports_(ports),
       modes_(modes),
+      natives_(natives),
       log_(log),
       timings_(timings),
       ready_(plan, options.shuffle),
@@ -50,13 +52,17 @@ Executor::Executor(const Plan& plan, const Options& options, Host& host, PortSto
       urgency_(plan),
       policy_(plan, options.one_at_a_time, costs_),
       workers_(std::make_unique<Worker[]>(plan.workers)),
-      crowded_(plan.workers > std::max(1U, std::thread::hardware_concurrency())) {
+      crowded_(plan.workers > std::max(1U, std::thread::hardware_concurrency())),
+      mixed_(plan.has_native()) {
   deadlines_.reserve(plan.reactions.size());
   for (const Reaction& r : plan.reactions) deadlines_.push_back(r.deadline);
   if (plan.workers > 1) {
-    const Time spin = options.one_at_a_time ? 0 : tuning::kSpinBetweenPhases;
-    pool_ = std::make_unique<WorkerPool>(WorkerPool::Options{plan.workers, spin}, host,
-                                         [this](WorkerId w) { help(workers_[w]); });
+    const bool locked = options.one_at_a_time && !mixed_;
+    const Time spin = locked ? 0 : tuning::kSpinBetweenPhases;
+    // With native bodies a helper enters the host when it has found a body that needs it.
+    pool_ = std::make_unique<WorkerPool>(WorkerPool::Options{plan.workers, spin, mixed_},
+                                         host, [this](WorkerId w) { help(workers_[w]); });
+    for (WorkerId w = 1; w < plan.workers; ++w) workers_[w].inside = !mixed_;
   }
 }
 
@@ -75,8 +81,31 @@ void Executor::break_off() {
 }
 
 void Executor::poll() {
+  enter(workers_[0]);
   if (!host_.poll()) break_off();
   if (broken_off_.load()) host_.hurry();
+}
+
+// ---- In and out of the host --------------------------------------------------------
+
+void Executor::enter(Worker& worker) {
+  if (worker.inside) return;
+  host_.enter(worker.id);
+  worker.inside = true;
+}
+
+void Executor::leave(Worker& worker) {
+  if (!worker.inside) return;
+  host_.leave(worker.id);
+  worker.inside = false;
+}
+
+auto Executor::read_clock(Worker& worker, Time now) -> std::optional<Time> {
+  if (!host_.watches_clock()) return now;
+  enter(worker);
+  const std::optional<Time> time = host_.read_clock(worker.reaction, now);
+  leave(worker);
+  return time;
 }
 
 // ---- Triggering -------------------------------------------------------------------
@@ -96,11 +125,28 @@ void Executor::trigger(ReactionId reaction) {
 }
 
 void Executor::set(Worker& worker, SlotId slot, Value value) {
-  if (ports_.set(slot, std::move(value), epoch_)) {
-    for (const ReactionId r : plan_.slot_reactions[slot]) trigger(r);
-    if (!plan_.slot_stages[slot].empty()) worker.delayed.push_back(slot);
-  }
+  if (ports_.set(slot, std::move(value), epoch_)) now_present(worker, slot);
   if (log_ != nullptr && worker.reaction != kNone) worker.notes.set(slot);
+}
+
+auto Executor::set_native(Worker& worker, SlotId slot, const void* data) -> void* {
+  const reactorl_type type = plan_.type_of(slot);
+  NativeValue* value = ports_.unshared(slot);
+  if (value == nullptr) {
+    value = data == nullptr ? NativeValue::make(type) : NativeValue::make(type, data);
+    void* const memory = value->data();
+    set(worker, slot, Value::adopt(value));
+    return memory;
+  }
+  value->assign(data);
+  if (ports_.mark(slot, epoch_)) now_present(worker, slot);
+  if (log_ != nullptr) worker.notes.set(slot);
+  return value->data();
+}
+
+void Executor::now_present(Worker& worker, SlotId slot) {
+  for (const ReactionId r : plan_.slot_reactions[slot]) trigger(r);
+  if (!plan_.slot_stages[slot].empty()) worker.delayed.push_back(slot);
 }
 
 // ---- Phases -----------------------------------------------------------------------
@@ -127,9 +173,9 @@ void Executor::run(bool at_home) {
 void Executor::consider_sharing(ReactionId next) {
   if (options_.shuffle != 0) {
     open_phase(plan_.workers - 1);  // tests want many threads, not speed
-    host_.leave(0);
+    leave(workers_[0]);
     std::this_thread::yield();
-    host_.enter(0);
+    if (!mixed_) enter(workers_[0]);
     return;
   }
   const WorkerId helpers = policy_.helpers_for(next, ready_, pool_->spinning());
@@ -163,6 +209,7 @@ void Executor::close_phase() {
 void Executor::help(Worker& worker) {
   if (options_.one_at_a_time) worker.share.busy -= Clock::thread_busy();
   work(worker);
+  if (mixed_) leave(worker);
   if (options_.one_at_a_time) worker.share.busy += Clock::thread_busy();
 }
 
@@ -184,6 +231,7 @@ void Executor::work(Worker& worker) {
     execute(worker, reaction);
   }
   ready_.attend(worker.id, false);
+  if (worker.id == 0) enter(worker);
   t_worker = outer;
 }
 
@@ -215,6 +263,7 @@ auto Executor::seek(const Worker& worker, bool polite) -> ReactionId {
 auto Executor::has_news() const -> bool { return gate_ != nullptr && gate_->waiting(); }
 
 auto Executor::wait_for_work(Worker& worker) -> ReactionId {
+  if (gate_ != nullptr) enter(worker);
   while (gate_ != nullptr) {
     // Again after news: it says what it waits for when it has nothing left to take in.
     const bool news = gate_->turn(worker, true);
@@ -224,12 +273,14 @@ auto Executor::wait_for_work(Worker& worker) -> ReactionId {
   }
   ReactionId found = look_inside(worker);
   if (found != kNone || ready_.finished()) return found;
-  host_.leave(worker.id);
-  if (!options_.one_at_a_time && !crowded_) found = look_outside(worker);
+  leave(worker);
+  if ((!options_.one_at_a_time || mixed_) && !crowded_) found = look_outside(worker);
   const bool slept = found == kNone;
   if (slept) found = sleep(worker);
-  host_.enter(worker.id);
-  if (slept && worker.id == 0) poll();
+  if (!mixed_) enter(worker);
+  // A native body that was found must not wait for one that holds the interpreter.
+  const bool polls = worker.id == 0 && (!mixed_ || found == kNone);
+  if (slept && polls) poll();
   return found;
 }
 
@@ -288,7 +339,7 @@ void Executor::execute(Worker& worker, ReactionId reaction) {
   // After a failure everything that comes before it in the fixed order still runs, so
   // that the failure that is reported does not depend on timing.
   if (!skipped(reaction)) {
-    const Lateness late = lateness(reaction);
+    const Lateness late = lateness(worker, reaction);
     const bool open = pool_ && pool_->is_open();
     // Nothing runs beside the last reaction of a tag, however many workers there are. It
     // tells nothing about sharing, and if it waits, a phase would seem not to have paid.
@@ -302,14 +353,18 @@ void Executor::execute(Worker& worker, ReactionId reaction) {
     if (!ok) fail_from(trace_key(plan_.reactions[reaction].level, reaction));
   }
   ready_.finish(worker.id, reaction);
-  if (gate_ != nullptr && gate_->writes(reaction)) gate_->turn(worker, false);
+  if (gate_ != nullptr && gate_->writes(reaction)) {
+    enter(worker);
+    gate_->turn(worker, false);
+  }
   if (idle_.load() > 0) changed_.raise();
 }
 
-auto Executor::lateness(ReactionId reaction) -> Lateness {
+auto Executor::lateness(Worker& worker, ReactionId reaction) -> Lateness {
   const Time deadline = deadlines_[reaction];
   if (deadline == kNoDeadline) return Lateness::kOnTime;
   if (deadline == 0) return Lateness::kLate;
+  if (host_.watches_clock() || !plan_.reactions[reaction].native) enter(worker);
   return host_.late(reaction, add_time(time_, deadline));
 }
 
@@ -323,22 +378,35 @@ auto Executor::run_body(Worker& worker, ReactionId reaction, bool missed, bool s
     ok = invoke(worker, reaction, missed, shared);
   } else if (ports_.present(plan.forward_from, epoch_)) {
     // Otherwise another channel of the same multiport triggered it.
+    if (!plan.native) enter(worker);
     set(worker, plan.forward_to, ports_.value(plan.forward_from).copy());
   }
-  if (log_ != nullptr) worker.notes.end(ports_, host_, log_->kept());
+  if (log_ != nullptr) {
+    worker.notes.end(ports_, host_, log_->kept(), options_.trace_values);
+  }
   worker.reaction = kNone;
   return ok;
 }
 
 auto Executor::invoke(Worker& worker, ReactionId reaction, bool missed, bool shared)
     -> bool {
+  const bool native = is_native(reaction, missed);
+  if (native) {
+    leave(worker);
+  } else {
+    enter(worker);
+  }
   const bool sampled = costs_.start(reaction);
-  if (!sampled && timings_ == nullptr) return host_.invoke(reaction, missed);
+  const auto call = [&] {
+    return native ? natives_.invoke(worker, reaction, missed)
+                  : host_.invoke(reaction, missed);
+  };
+  if (!sampled && timings_ == nullptr) return call();
   const Time begin = Clock::ticks_now();
-  const bool ok = host_.invoke(reaction, missed);
+  const bool ok = call();
   const Time end = Clock::ticks_now();
   // Time behind an interpreter lock is mostly waiting, not cost.
-  if (sampled && shared && options_.one_at_a_time) {
+  if (sampled && shared && options_.one_at_a_time && !native) {
     costs_.stop_waiting(reaction, end - begin);
   } else if (sampled) {
     costs_.stop(reaction, end - begin, shared);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reactorl/plan.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "reactorl/error.hpp"
+#include "reactorl/native_value.hpp"
 
 namespace reactorl {
 namespace {
@@ -38,6 +40,11 @@ void check_table(const Table<Row, Item>& table, std::size_t rows, std::size_t it
 
 }  // namespace
 
+auto Plan::has_native() const -> bool {
+  return std::ranges::any_of(
+      reactions, [](const Reaction& r) { return r.native || r.native_handler; });
+}
+
 void Plan::validate() const {
   check(workers >= 1, "workers", 0, "at least one is needed");
   check_table(slot_reactions, slots, reactions.size(), "slot_reactions");
@@ -68,6 +75,25 @@ void Plan::validate() const {
   for (std::uint32_t i = 0; i < modes.size(); ++i) {
     check_id(modes[i].modal, modals, "modes", i);
     check_optional(modes[i].scope, modes.size(), "modes", i);
+  }
+  check(slot_types.empty() || slot_types.size() == slots, "slot_types", slot_types.size(),
+        "wrong number of rows");
+  for (std::uint32_t i = 0; i < slot_types.size(); ++i) {
+    check(slot_types[i] == kUntyped || is_type(slot_types[i]), "slot_types", i,
+          "not a type");
+  }
+  for (std::uint32_t i = 0; i < triggers.size(); ++i) {
+    const Trigger& t = triggers[i];
+    check(t.source == kNone || type_of(t.source) == type_of(t.slot), "triggers", i,
+          "delays values of another type");
+  }
+  for (std::uint32_t i = 0; i < reactions.size(); ++i) {
+    const Reaction& r = reactions[i];
+    if (r.forward_from == kNone) continue;
+    check(type_of(r.forward_from) == type_of(r.forward_to), "reactions", i,
+          "forwards values of another type");
+    check(!r.native || type_of(r.forward_from) != kUntyped, "reactions", i,
+          "forwards values of the host without it");
   }
   for (const ReactionId r : startup) check_id(r, reactions.size(), "startup", r);
   for (const ReactionId r : shutdown) {

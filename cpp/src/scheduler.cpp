@@ -28,8 +28,9 @@ Scheduler::Scheduler(const Plan& plan, Options options, Host& host)
       host_(host),
       ports_(plan.slots),
       agenda_(plan, options.replay),
+      natives_(plan_),
       timings_(make_timings(plan, options)),
-      executor_(plan, options_, host, ports_, agenda_.modes(),
+      executor_(plan, options_, host, ports_, agenda_.modes(), natives_,
                 options.trace ? &log_ : nullptr, timings_.get()) {
   static std::atomic<std::uint64_t> serial{0};
   const std::uint64_t mine = ++serial;

@@ -48,26 +48,33 @@ auto SharingPolicy::helpers_for_level(LevelId level, const ReadyQueue& ready,
   if (level == considered_) return 0;
   considered_ = level;
   Time sum = 0;
+  Time locked = 0;  // the part of it that runs one at a time
   Time longest = 0;
   std::uint32_t count = 1;
   ready.for_each_queued(level, [&](ReactionId r) {
     const Time cost = costs_.recent(r);
     sum += cost;
+    locked += is_locked(r) ? cost : 0;
     longest = std::max(longest, cost);
     return ++count < tuning::kMostConsidered;
   });
   if (count < 2) return 0;
+  // Behind a lock, what waits for the lock overlaps with native bodies only. Without
+  // these, whether bodies give it up and gain something is found by trying.
+  const bool native = locked < sum;
   sum += sum / (count - 1);  // the taken one costs about as much as the others
-  const Time saved = sum - std::max(sum / plan_.workers, longest);
-  const Time worth = one_at_a_time_ ? tuning::kWorthLocked
-                     : spinning > 0 ? tuning::kWorthSpinning
-                                    : tuning::kWorthAsleep;
+  Time least = std::max(sum / plan_.workers, longest);
+  if (native) least = std::max(least, locked);
+  const Time saved = sum - least;
+  const Time worth = one_at_a_time_ && !native ? tuning::kWorthLocked
+                     : spinning > 0            ? tuning::kWorthSpinning
+                                               : tuning::kWorthAsleep;
   return saved >= worth && may_share() ? std::min(plan_.workers, count) - 1 : 0;
 }
 
 auto SharingPolicy::helpers_beside(ReactionId reaction, const ReadyQueue& ready)
     -> WorkerId {
-  const Time worth = one_at_a_time_ ? tuning::kWorthLocked : tuning::kWorthBeside;
+  const Time worth = is_locked(reaction) ? tuning::kWorthLocked : tuning::kWorthBeside;
   if (costs_.recent(reaction) < worth) return 0;
   if (skips_[reaction] > 0) {
     --skips_[reaction];

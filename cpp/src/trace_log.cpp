@@ -40,6 +40,18 @@ auto put(std::uint8_t* at, const std::vector<TraceNotes::Event>& events)
   return at;
 }
 
+/// As `Host::snapshot`, for a native value, without the host.
+auto snapshot(const Value& value, const void* last, bool values) -> std::optional<Value> {
+  const NativeValue& now = *value.native();
+  const NativeValue* before = Value::native_of(const_cast<void*>(last));
+  const bool by_type = !values && !is_scalar(now.type());
+  if (before != nullptr && before->type() == now.type() &&
+      (by_type || before->equals(now))) {
+    return std::nullopt;
+  }
+  return value.copy();
+}
+
 auto longest(const std::vector<TraceNotes::Event>& events) -> std::size_t {
   return kLongest * (1 + 3 * events.size());
 }
@@ -56,7 +68,7 @@ auto TraceNotes::room(std::size_t count) -> std::uint8_t* {
   return bytes_.get() + used_;
 }
 
-void TraceNotes::end(const PortStore& ports, Host& host, TraceKept& kept) {
+void TraceNotes::end(const PortStore& ports, Host& host, TraceKept& kept, bool values) {
   if (sets_.size() > 1) {
     if (!std::ranges::is_sorted(sets_)) std::ranges::sort(sets_);
     const auto twice = std::ranges::unique(sets_);
@@ -69,7 +81,12 @@ void TraceNotes::end(const PortStore& ports, Host& host, TraceKept& kept) {
   at = put(at, (std::uint64_t{sets_.size()} << kCountShift) | parts);
   if (mode_ != kNone) at = put(at, mode_);
   for (const SlotId slot : sets_) {
-    std::optional<Value> value = host.snapshot(ports.value(slot), kept[slot]);
+    const Value& sent = ports.value(slot);
+    std::optional<Value> value = sent.native() != nullptr
+                                     ? snapshot(sent, kept[slot], values)
+                                 : sent.get() == nullptr && kept[slot] == nullptr
+                                     ? std::nullopt
+                                     : host.snapshot(sent, kept[slot]);
     at = put(at, (std::uint64_t{slot} << 1U) | (value ? 0U : 1U));
     if (!value) continue;
     kept[slot] = value->get();

@@ -65,14 +65,14 @@ void WorkerPool::help(WorkerId worker) {
     }
     seen = phase;
     if (!take_place(phase)) continue;
-    host_.enter(worker);
+    if (!options_.outside) host_.enter(worker);
     inside_.fetch_add(1);
     // Checked after `inside_` was raised: either this thread sees the phase closed, or
     // worker 0 sees this thread inside.
     if (phase_.load() == phase) work_(worker);
     inside_.fetch_sub(1);
     left_.raise();
-    host_.leave(worker);
+    if (!options_.outside) host_.leave(worker);
   }
   host_.thread_ends(worker);
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -94,8 +95,20 @@ class Program {
     forwards_.emplace_back(reaction, from, to);
   }
 
+  /// The slot carries native values from now on.
+  void type(SlotId slot, reactorl_type type) { types_[slot] = type; }
+  /// The reaction has native bodies instead of its own.
+  void native(ReactionId reaction, NativeReaction native) {
+    natives_[reaction] = std::move(native);
+  }
+  [[nodiscard]] auto natives() const -> const std::map<ReactionId, NativeReaction>& {
+    return natives_;
+  }
+
   [[nodiscard]] auto plan(WorkerId workers) const -> Plan {
     Plan plan = plan_;
+    if (!types_.empty()) plan.slot_types.assign(plan.slots, Plan::kUntyped);
+    for (const auto& [slot, type] : types_) plan.slot_types[slot] = type;
     std::vector<std::vector<std::uint32_t>> later(parts_.size());
     auto slot_reactions = slot_reactions_;
     for (ReactionId a = 0; a < parts_.size(); ++a) {
@@ -115,6 +128,10 @@ class Program {
     for (const auto& [reaction, from, to] : forwards_) {
       plan.reactions[reaction].forward_from = from;
       plan.reactions[reaction].forward_to = to;
+    }
+    for (const auto& [reaction, native] : natives_) {
+      plan.reactions[reaction].native = native.body != nullptr;
+      plan.reactions[reaction].native_handler = native.handler != nullptr;
     }
     assign_levels(plan, later);
     plan.workers = workers;
@@ -141,6 +158,8 @@ class Program {
   Plan plan_;
   std::vector<Parts> parts_;
   std::vector<std::tuple<ReactionId, SlotId, SlotId>> forwards_;
+  std::map<SlotId, reactorl_type> types_;
+  std::map<ReactionId, NativeReaction> natives_;
   std::vector<std::vector<std::uint32_t>> slot_reactions_;
   std::vector<std::vector<std::uint32_t>> slot_stages_;
 };
@@ -152,7 +171,11 @@ class Session {
                    Options options = {.fast = true, .trace = true, .start = 0})
       : plan_(program.plan(workers)),
         host(plan_, program.bodies()),
-        scheduler(plan_, options, host) {}
+        scheduler(plan_, options, host) {
+    for (const auto& [reaction, native] : program.natives()) {
+      scheduler.set_native(reaction, native);
+    }
+  }
   ~Session() { scheduler.dismiss(); }
   Session(const Session&) = delete;
   auto operator=(const Session&) -> Session& = delete;
@@ -168,7 +191,7 @@ class Session {
     std::vector<std::int64_t> all;
     const std::vector<const Value*> values = scheduler.trace().values();
     for (const std::int64_t i : expand(scheduler.trace().bytes()).which) {
-      all.push_back(i < 0 ? -1 : Counted::number(*values[static_cast<std::size_t>(i)]));
+      all.push_back(i < 0 ? -1 : number_of(*values[static_cast<std::size_t>(i)]));
     }
     return all;
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -19,6 +20,16 @@
 
 namespace reactorl {
 
+/// The number in a value, which may be native.
+inline auto number_of(const Value& value) -> std::int64_t {
+  if (const NativeValue* native = value.native()) {
+    std::int64_t number = 0;
+    std::memcpy(&number, native->data(), sizeof number);
+    return number;
+  }
+  return Counted::number(value);
+}
+
 /// What a body in a test can do.
 class Body {
  public:
@@ -32,13 +43,18 @@ class Body {
     return scheduler_.present(slot);
   }
   [[nodiscard]] auto get(SlotId slot) const -> std::int64_t {
-    return Counted::number(scheduler_.value(slot));
+    return number_of(scheduler_.value(slot));
   }
   void set(SlotId slot, std::int64_t number) {
-    scheduler_.set(worker_, slot, Counted::make(number));
+    scheduler_.set(worker_, slot, make(slot, number));
   }
   void schedule(TriggerId action, Time extra, std::int64_t number) {
     scheduler_.schedule(worker_, action, extra, Counted::make(number));
+  }
+  /// The same for an action whose slot has a type.
+  void schedule_native(TriggerId action, Time extra, std::int64_t number) {
+    const auto value = Value::adopt(NativeValue::make(REACTORL_INT64, &number));
+    scheduler_.schedule(worker_, action, extra, value.copy());
   }
   void enter_mode(ModeId mode, bool reset) {
     scheduler_.switch_mode(worker_, mode, reset);
@@ -58,6 +74,11 @@ class Body {
   [[nodiscard]] auto worker() const -> WorkerId { return worker_.id; }
 
  private:
+  [[nodiscard]] auto make(SlotId slot, std::int64_t number) const -> Value {
+    if (scheduler_.type_of(slot) == Plan::kUntyped) return Counted::make(number);
+    return Value::adopt(NativeValue::make(REACTORL_INT64, &number));
+  }
+
   Worker& worker_;
   Scheduler& scheduler_;
   ReactionId reaction_;
@@ -114,13 +135,14 @@ class TestHost final : public Host {
   }
   void delivered(TriggerId trigger, Tag tag, const Value& value) noexcept override {
     CHECK(threads_[0].entered);
-    recording.emplace_back(trigger, tag, Counted::number(value));
+    recording.emplace_back(trigger, tag, number_of(value));
   }
   void thread_begins(WorkerId worker) noexcept override { ++threads_[worker].begun; }
   void thread_ends(WorkerId worker) noexcept override { ++threads_[worker].ended; }
   void enter(WorkerId worker) noexcept override {
     if (on_enter) on_enter(worker);
     CHECK(!threads_[worker].entered);
+    ++threads_[worker].entries;
     threads_[worker].entered = true;
   }
   void leave(WorkerId worker) noexcept override {
@@ -143,6 +165,17 @@ class TestHost final : public Host {
     return sum;
   }
 
+  /// How often threads have entered.
+  [[nodiscard]] auto entries() const -> int {
+    int sum = 0;
+    for (WorkerId w = 0; w < plan_.workers; ++w) sum += threads_[w].entries;
+    return sum;
+  }
+  /// Whether the worker is inside of the host now; on its own thread.
+  [[nodiscard]] auto entered(WorkerId worker) const -> bool {
+    return threads_[worker].entered;
+  }
+
   std::function<Lateness(ReactionId, Time)> lateness;
   std::function<bool()> on_poll;
   std::function<void(WorkerId)> on_enter;
@@ -152,6 +185,7 @@ class TestHost final : public Host {
  private:
   struct alignas(64) Thread {  // each is touched by its own thread
     bool entered = false;
+    int entries = 0;
     int begun = 0;
     int ended = 0;
   };

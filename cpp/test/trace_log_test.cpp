@@ -25,7 +25,7 @@ struct Setting {
   void begin(int worker, ReactionId reaction, bool missed = false) {
     notes[worker].begin(trace_key(levels[reaction], reaction), missed);
   }
-  void end(int worker) { notes[worker].end(ports, host, log.kept()); }
+  void end(int worker) { notes[worker].end(ports, host, log.kept(), false); }
   [[nodiscard]] auto words() const -> Words { return expand(log.bytes()).words; }
   void set(int worker, SlotId slot, std::int64_t number) {
     ports.set(slot, Counted::make(number), 1);

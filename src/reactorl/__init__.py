@@ -34,6 +34,7 @@ from reactorl.errors import (
     ContainmentError,
     DeclarationError,
     DelayError,
+    DTypeError,
     FederationError,
     GlobalRandomError,
     Hop,
@@ -63,6 +64,13 @@ from reactorl.tag import (
 )
 
 if TYPE_CHECKING:
+    from reactorl._decl.native import (
+        NativeBody,
+        NativeState,
+        get_include,
+        native,
+        native_state,
+    )
     from reactorl._federation.drive import drive
     from reactorl._federation.launch.joining import join_federation
     from reactorl._federation.run import run
@@ -85,6 +93,7 @@ __all__ = [
     "BusyError",
     "CausalityError",
     "ContainmentError",
+    "DTypeError",
     "DeclarationError",
     "DelayError",
     "Diagnostic",
@@ -100,6 +109,8 @@ __all__ = [
     "MultiInput",
     "MultiOutput",
     "MultiPort",
+    "NativeBody",
+    "NativeState",
     "Output",
     "PhysicalAction",
     "Port",
@@ -129,6 +140,7 @@ __all__ = [
     "bank",
     "drive",
     "elaborate",
+    "get_include",
     "graph",
     "history",
     "hours",
@@ -136,6 +148,8 @@ __all__ = [
     "join_federation",
     "minutes",
     "msec",
+    "native",
+    "native_state",
     "nsec",
     "param",
     "reaction",
@@ -156,8 +170,13 @@ _LAZY = {
     "Result": "reactorl._runtime.result",
     "Sample": "reactorl._runtime.watch",
     "Watch": "reactorl._runtime.watch",
-    "drive": "reactorl._federation.drive",
+    "NativeBody": "reactorl._decl.native",
+    "NativeState": "reactorl._decl.native",
+    "get_include": "reactorl._decl.native",
     "graph": "reactorl.diagram.picture",
+    "native": "reactorl._decl.native",
+    "native_state": "reactorl._decl.native",
+    "drive": "reactorl._federation.drive",
     "join_federation": "reactorl._federation.launch.joining",
     "run": "reactorl._federation.run",
 }

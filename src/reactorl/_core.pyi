@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 
 
+UNTYPED: int = 18446744073709551615
+
 class Port:
     """A port as the reactions of one reactor see it."""
 
@@ -62,6 +64,13 @@ class Plan:
     def slots(self, arg: int, /) -> None: ...
 
     @property
+    def slot_types(self) -> list[int]:
+        """Per slot the type of its values, or UNTYPED; empty: all are untyped."""
+
+    @slot_types.setter
+    def slot_types(self, arg: Sequence[int], /) -> None: ...
+
+    @property
     def workers(self) -> int: ...
 
     @workers.setter
@@ -85,7 +94,7 @@ class Plan:
     @reset.setter
     def reset(self, arg: Sequence[int], /) -> None: ...
 
-    def add_reactions(self, *, level: Sequence[int], reactor: Sequence[int], home: Sequence[int], scope: Sequence[int], deadline: Sequence[int], forward_from: Sequence[int], forward_to: Sequence[int]) -> None: ...
+    def add_reactions(self, *, level: Sequence[int], reactor: Sequence[int], home: Sequence[int], scope: Sequence[int], deadline: Sequence[int], forward_from: Sequence[int], forward_to: Sequence[int], native: Sequence[bool], native_handler: Sequence[bool]) -> None: ...
 
     def add_triggers(self, *, kind: Sequence[int], policy: Sequence[int], scope: Sequence[int], slot: Sequence[int], source: Sequence[int], delay: Sequence[int], spacing: Sequence[int]) -> None: ...
 
@@ -111,12 +120,22 @@ class GatePlan:
 class Session:
     """One run of a plan."""
 
-    def __init__(self, plan: Plan, *, fast: bool, keepalive: bool, trace: bool, replay: bool, one_at_a_time: bool, timeout: int | None, start: int | None, shuffle: int, stay_home: bool, timing: int) -> None: ...
+    def __init__(self, plan: Plan, *, fast: bool, keepalive: bool, trace: bool, trace_values: bool, replay: bool, one_at_a_time: bool, timeout: int | None, start: int | None, shuffle: int, stay_home: bool, timing: int) -> None: ...
 
     def add_body(self, function: object | None, handler: object | None, instance: object | None, reactor: int, index: int) -> None:
         """Give the next reaction its body; in the order of ids."""
 
-    def set_hooks(self, *, refuse: object | None, late: object | None, deliver: object | None, describe: object | None, freeze_arrays: bool) -> None: ...
+    def set_native(self, *, reaction: int, body: int, handler: int, state: int, stops: bool, inputs: Sequence[tuple[int, int, Sequence[int], int, bool, str]], effects: Sequence[tuple[int, int, Sequence[int], int, bool, str]]) -> None:
+        """
+        Give a reaction native bodies: addresses of functions and state, 0 for none. An element is (kind, type, slots, trigger or mode, flag, name).
+        """
+
+    def set_layouts(self, layouts: Sequence[object]) -> None:
+        """
+        Say how values are shown that are not single numbers: (from bytes, to bytes, class), by the layout of their type.
+        """
+
+    def set_hooks(self, *, refuse: object | None, mismatch: object | None, clock: object | None, late: object | None, deliver: object | None, describe: object | None, freeze_arrays: bool) -> None: ...
 
     def port(self, *, holder: int, element: int, slot: int, copies: bool, replaceable: bool, readers: Sequence[int], writers: Sequence[int]) -> object: ...
 
@@ -142,9 +161,9 @@ class Session:
 
     def finish(self) -> str: ...
 
-    def failure(self) -> tuple[int, BaseException | None]:
+    def failure(self) -> tuple[int, BaseException | None, tuple[int, str] | None]:
         """
-        What ended the run: an interrupt if there was one (-1), else the failure that is first in the fixed order, with its reaction.
+        What ended the run: an interrupt if there was one (-1), else the failure that is first in the fixed order, with its reaction. Of a native body it is a number and a message.
         """
 
     def tag(self) -> tuple[int, int]: ...

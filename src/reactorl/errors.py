@@ -12,6 +12,7 @@
     │   └── ContainmentError    a class contains itself
     ├── BusyError               a session is used by two threads, or by itself
     ├── AccessError             a body touched what its reaction does not declare
+    ├── DTypeError              a value of another type than its port or action has
     ├── ReactionError           a body raised
     ├── SharedValueError        a value was changed after it was sent
     ├── GlobalRandomError       a body used global random state
@@ -39,6 +40,7 @@ __all__ = [
     "BusyError",
     "CausalityError",
     "ContainmentError",
+    "DTypeError",
     "DeclarationError",
     "DelayError",
     "GlobalRandomError",
@@ -303,6 +305,43 @@ class AccessError(ReactorlError):
         self.access = access
         self.fix = fix
         self.example = example
+
+
+class DTypeError(ReactorlError, TypeError):
+    """A value of another type than the dtype of the port or action it is sent on.
+
+    Raised by ``set`` and ``schedule``, at the tag at which the reaction runs, and by
+    ``step`` and ``preload`` of a driven program. Nothing is converted silently: a body
+    in Python and one in C must see the same values.
+
+    Attributes:
+        element: Full name of the port or action.
+        dtype: Its data type.
+        described: What may be sent on it.
+        got: The type that was sent, and the value if it is a number.
+        is_input: Whether it was given to ``step``, which then ran nothing.
+    """
+
+    def __init__(
+        self,
+        element: str,
+        dtype: str,
+        described: str,
+        got: str,
+        where: Position,
+        is_input: bool = False,  # noqa: FBT001, FBT002 - positional, for pickling
+    ) -> None:
+        super().__init__(
+            f"{element} must be {described}, got {got}",
+            where,
+            "Convert it before it is sent, or change the dtype.",
+        )
+        self.args = (element, dtype, described, got, where, is_input)
+        self.element = element
+        self.dtype = dtype
+        self.described = described
+        self.got = got
+        self.is_input = is_input
 
 
 class ReactionError(ReactorlError):

@@ -258,6 +258,15 @@ def test_steps_must_take_time() -> None:
         run.step()
 
 
+def test_a_step_that_is_refused_can_be_repeated() -> None:
+    with drive(Driven, federation=split(2)) as run:
+        with pytest.raises(UnknownNameError, match="nothing"):
+            run.step(after=PERIOD, nothing=1)
+        found = run.step(after=PERIOD)
+
+    assert found.tag.time == PERIOD
+
+
 def test_states_need_a_function() -> None:
     for federation in (None, split(2)):
         with (

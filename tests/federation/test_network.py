@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from reactorl.trace import Trace
 
 # Real sockets and processes. A hang on 3.14t has no known cause; it did not come
-# again in 18 runs of all of these, beside a load of 9 to 18 on two cores.
+# again in 22 runs of all of these, beside a load of 9 to 18 on two cores.
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 

@@ -70,11 +70,8 @@ BINDINGS: Final = (
     Mutant(
         "bind-scheduled-arrays-stay-writable",
         _BIND + "views.cpp",
-        """\
-  if (host_of(*worker).freeze_arrays && !freeze(value)) return nullptr;
-  worker->scheduler->schedule""",
-        """\
-  worker->scheduler->schedule""",
+        "if (freezes && !freeze(value)) return nullptr;",
+        "if (freezes && value == nullptr) return nullptr;",
         (_VALUES,),
         "A payload changes after it was scheduled.",
     ),

@@ -245,4 +245,39 @@ FEDERATION: Final = (
         ("tests/federation/test_coordination.py",),
         "The digest depends on the number of federates.",
     ),
+    Mutant(
+        "federation-results-of-steps-stay-where-they-are-set",
+        "src/reactorl/_program/cutting.py",
+        "shown = {self.placed.where[0]} if unit in self._shown else set()",
+        "shown = set()",
+        ("tests/federation/test_driven.py",),
+        "Who drives a program does not get what other federates set.",
+    ),
+    Mutant(
+        "federation-delays-where-the-value-does-not-come",
+        "src/reactorl/_program/cutting.py",
+        "if len(reads) == 1 and reads <= self._read_at(stage.source):",
+        "if len(reads) == 1:",
+        ("tests/federation/test_driven.py", "tests/federation/test_oracle_agrees.py"),
+        "Events of delayed connections are lost.",
+    ),
+    Mutant(
+        "federation-driver-lets-others-run-ahead",
+        "src/reactorl/_federation/driver.py",
+        "self._federates.server.advance(Tag(now + delay, MAX_MICROSTEP), HEAD)",
+        "self._federates.server.advance(Tag(now + 2 * delay, MAX_MICROSTEP), HEAD)",
+        ("tests/federation/test_driven.py",),
+        "A checkpoint has states of different tags.",
+    ),
+    Mutant(
+        "federation-what-is-in-flight-stays-at-the-head",
+        "src/reactorl/_federation/driver.py",
+        """\
+        for port, value, sent in self.preload:
+            live.preload(port, value, nanoseconds(sent))
+""",
+        "",
+        ("tests/federation/test_driven.py",),
+        "A run that is resumed over federates has other results.",
+    ),
 )

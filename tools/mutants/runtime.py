@@ -87,9 +87,9 @@ RUNTIME: Final = (
     ),
     Mutant(
         "runtime-preloaded-values-arrive-at-once",
-        _RUNTIME + "drive.py",
-        "arrival = nanoseconds(sent) + (stage.delay or 0)",
-        "arrival = nanoseconds(sent)",
+        _RUNTIME + "live.py",
+        "arrival = sent + (stage.delay or 0)",
+        "arrival = sent",
         ("tests/runtime/test_preload.py",),
         "A resumed run gets its weights too early.",
     ),
@@ -112,8 +112,8 @@ RUNTIME: Final = (
     Mutant(
         "runtime-plug-goes-on-after-a-failure",
         _RUNTIME + "drive.py",
-        "            except BaseException:\n"
-        "                self._failed = True\n"
+        "            except BaseException as error:\n"
+        "                self._failed = not _is_refused_input(error)\n"
         "                raise",
         "            except BaseException:\n                raise",
         ("tests/runtime/test_drive.py",),
@@ -213,8 +213,16 @@ RUNTIME: Final = (
     Mutant(
         "runtime-failed-setup-leaves-reactors-open",
         _RUNTIME + "live.py",
-        "instantiate(self.program, views, self._instances, self._part)",
-        "self._instances = instantiate(self.program, views, None, self._part)",
+        """\
+        instantiate(
+            self.program, views, self._instances, self._part, self._native_states
+        )
+""",
+        """\
+        self._instances = instantiate(
+            self.program, views, None, self._part, self._native_states
+        )
+""",
         ("tests/runtime/test_failures.py",),
         "Processes and files stay open after a failed setup().",
     ),

@@ -19,7 +19,9 @@ CLIENTS = (2, 4, 8, 16, 64)
 def _claims(outcome: Outcome) -> list[Claim]:
     claims = []
     for python in runtime.PYTHONS:
-        ours, xronos, plain = on(python, "ours-1", "xronos", "plain")
+        ours, native, xronos, plain = on(
+            python, "ours-1", "bodies-1", "xronos", "plain"
+        )
         claims += [
             Claim(
                 f"star-{other}",
@@ -33,6 +35,16 @@ def _claims(outcome: Outcome) -> list[Claim]:
                 (plain, "plain loop", 4.0),
             )
         ]
+        claims.append(
+            Claim(
+                f"star-native-{python}",
+                f"Star, 16 empty native clients, 1 worker, {python}: time over plain "
+                "loop",
+                outcome.ratio(native, plain, "16"),
+                1.0,
+                at_most=True,
+            )
+        )
     return claims + runtime.two_workers_do_no_harm(outcome, [str(n) for n in CLIENTS])
 
 
@@ -50,7 +62,7 @@ WORKLOAD = Workload(
         )
         for n in CLIENTS
     ],
-    engines=runtime.engines("star"),
+    engines=runtime.engines("star", "bodies-1"),
     baseline=runtime.PLAIN,
     own_process=True,
     pace=paces(Pace(compared=500, sets=3, slices=60, seconds=0.01)),

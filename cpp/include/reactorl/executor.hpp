@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "reactorl/host.hpp"
 #include "reactorl/ids.hpp"
 #include "reactorl/modes.hpp"
+#include "reactorl/native_bodies.hpp"
 #include "reactorl/options.hpp"
 #include "reactorl/plan.hpp"
 #include "reactorl/port_store.hpp"
@@ -36,7 +38,7 @@ class Executor {
  public:
   /// `log` is null if the run is not traced, `timings` if times are not measured.
   Executor(const Plan& plan, const Options& options, Host& host, PortStore& ports,
-           const Modes& modes, TraceLog* log, Timings* timings);
+           const Modes& modes, NativeBodies& natives, TraceLog* log, Timings* timings);
   Executor(const Executor&) = delete;
   auto operator=(const Executor&) -> Executor& = delete;
   ~Executor();
@@ -49,6 +51,9 @@ class Executor {
   void trigger(ReactionId reaction);
   /// Sets a slot and triggers what reads it. For bodies, and for worker 0.
   void set(Worker& worker, SlotId slot, Value value);
+  /// Sets a slot with a type to a copy of `data`, or to zero if that is null; returns the
+  /// memory of the value. In place if nothing else refers to the last value.
+  auto set_native(Worker& worker, SlotId slot, const void* data) -> void*;
   /// Runs what is queued and all that follows from it at this tag. `at_home`: reactions
   /// that belong to the threads of their reactors, because these begin or end.
   void run(bool at_home);
@@ -85,6 +90,9 @@ class Executor {
   [[nodiscard]] auto phases_shared() const -> std::uint64_t { return phases_.get(); }
 
   // For bodies, about their own reaction.
+  /// For native bodies: the physical clock, or what the host says instead; nothing if the
+  /// body fails.
+  auto read_clock(Worker& worker, Time now) -> std::optional<Time>;
   void change_deadline(ReactionId reaction, Time deadline) {
     deadlines_[reaction] = deadline;
   }
@@ -93,6 +101,15 @@ class Executor {
   }
 
  private:
+  // In and out of the host. Bodies that are not native run inside, native ones outside; a
+  // worker changes only when a body needs it.
+  void enter(Worker& worker);
+  void leave(Worker& worker);
+  [[nodiscard]] auto is_native(ReactionId reaction, bool missed) const -> bool {
+    const Reaction& plan = plan_.reactions[reaction];
+    return missed ? plan.native_handler : plan.native;
+  }
+
   // A phase of shared work (worker 0).
   void consider_sharing(ReactionId next);
   void open_phase(WorkerId helpers);
@@ -112,8 +129,9 @@ class Executor {
   // One reaction (any worker).
   void execute(Worker& worker, ReactionId reaction);
   auto run_body(Worker& worker, ReactionId reaction, bool missed, bool shared) -> bool;
+  void now_present(Worker& worker, SlotId slot);
   auto invoke(Worker& worker, ReactionId reaction, bool missed, bool shared) -> bool;
-  [[nodiscard]] auto lateness(ReactionId reaction) -> Lateness;
+  [[nodiscard]] auto lateness(Worker& worker, ReactionId reaction) -> Lateness;
   [[nodiscard]] auto skipped(ReactionId reaction) const -> bool;
   /// Whether a message of another federate is to be taken in.
   [[nodiscard]] auto has_news() const -> bool;
@@ -123,6 +141,7 @@ class Executor {
   Host& host_;
   PortStore& ports_;
   const Modes& modes_;
+  NativeBodies& natives_;
   TraceLog* log_;
   Timings* timings_;
   Gate* gate_ = nullptr;  // in a federation
@@ -134,6 +153,7 @@ class Executor {
   std::unique_ptr<Worker[]> workers_;
   std::unique_ptr<WorkerPool> pool_;  // null with one worker
   bool crowded_;                      // more workers than cores
+  bool mixed_;                        // some bodies are native
   std::vector<Time> deadlines_;
 
   Epoch epoch_ = 0;

@@ -17,9 +17,10 @@ enum class Lateness : std::uint8_t {
   kFailed,  // could not be determined: the reaction fails without running
 };
 
-/// What runs the bodies: a Python interpreter, or a test. The scheduler calls it; all
-/// calls but `thread_begins`, `thread_ends` and `enter` come from a thread that has
-/// entered.
+/// What runs the bodies that are not native: a Python interpreter, or a test. The
+/// scheduler calls it; all calls but `thread_begins`, `thread_ends`, `enter` and
+/// `watches_clock` come from a thread that has entered. So do those of `late`, unless
+/// the reaction is native and the host does not watch the clock.
 class Host {
  public:
   Host() = default;
@@ -32,6 +33,15 @@ class Host {
   virtual auto invoke(ReactionId reaction, bool missed) noexcept -> bool = 0;
   /// Whether a reaction that is due at `due` starts too late. Asked once per start.
   virtual auto late(ReactionId reaction, Time due) noexcept -> Lateness = 0;
+  /// Whether `late` and `read_clock` have to be called inside of the host: it records
+  /// or replays what the clock said. Does not change during a run.
+  [[nodiscard]] virtual auto watches_clock() const noexcept -> bool { return false; }
+  /// What the native body of `reaction` reads from the physical clock instead of `now`;
+  /// nothing: it fails. Called only if the host watches the clock.
+  virtual auto read_clock(ReactionId /*reaction*/, Time now) noexcept
+      -> std::optional<Time> {
+    return now;
+  }
   /// What a trace keeps of a value that was set; nothing if that is `last`, which it
   /// kept of the same slot before.
   virtual auto snapshot(const Value& value, const void* last) noexcept

@@ -11,7 +11,9 @@ struct Options {
   bool fast = false;       // do not wait for the physical clock
   bool keepalive = false;  // continue when no event is queued
   bool trace = false;
-  bool replay = false;         // physical events come from `preload` alone
+  bool trace_values =
+      false;            // the trace keeps native arrays and structs, not their types
+  bool replay = false;  // physical events come from `preload` alone
   bool one_at_a_time = false;  // the interpreter runs one thread at a time (a GIL)
   bool stay_home = false;      // a reaction runs on its home worker and on no other
   Time timeout = kForever;     // kForever: none

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "reactorl.h"
 #include "reactorl/ids.hpp"
 #include "reactorl/tag.hpp"
 
@@ -55,6 +56,10 @@ struct Reaction {
   Time deadline = kNoDeadline;
   SlotId forward_from = kNone;  // if given, the body is "copy one slot to another"
   SlotId forward_to = kNone;
+  // Runs without the host, on a thread that has left it. Forwarding does so if it copies
+  // between slots with a type.
+  bool native = false;
+  bool native_handler = false;  // the same for the deadline handler, or the lack of one
 };
 
 struct Mode {
@@ -79,6 +84,16 @@ struct Plan {
   std::vector<ReactionId> startup;
   std::vector<ReactionId> shutdown;
   std::vector<ReactionId> reset;
+  /// The types of the values of slots; `kUntyped`: values of the host. Empty: all are
+  /// these. A slot with a type holds native values only, or null for REACTORL_NONE.
+  std::vector<reactorl_type> slot_types;
+  static constexpr reactorl_type kUntyped = ~reactorl_type{0};
+
+  [[nodiscard]] auto type_of(SlotId slot) const -> reactorl_type {
+    return slot_types.empty() ? kUntyped : slot_types[slot];
+  }
+  /// Whether any body or handler is native.
+  [[nodiscard]] auto has_native() const -> bool;
 
   /// Throws `PlanError` if an id is out of range or a level does not increase along
   /// `downstream`.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "reactorl/ids.hpp"
@@ -24,6 +25,15 @@ class PortStore {
     if (s.set_in == now) return false;
     s.set_in = now;
     return true;
+  }
+  /// Makes the value present that the slot has already; true if it was absent until then.
+  auto mark(SlotId slot, Epoch now) -> bool {
+    return std::exchange(slots_[slot].set_in, now) != now;
+  }
+  /// The native value of a slot if it may be changed in place; else null.
+  [[nodiscard]] auto unshared(SlotId slot) -> NativeValue* {
+    NativeValue* value = slots_[slot].value.native();
+    return value != nullptr && value->is_unique() ? value : nullptr;
   }
   [[nodiscard]] auto present(SlotId slot, Epoch now) const -> bool {
     return slots_[slot].set_in == now;

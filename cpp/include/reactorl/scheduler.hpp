@@ -15,6 +15,7 @@
 #include "reactorl/host.hpp"
 #include "reactorl/ids.hpp"
 #include "reactorl/inbox.hpp"
+#include "reactorl/native_bodies.hpp"
 #include "reactorl/options.hpp"
 #include "reactorl/plan.hpp"
 #include "reactorl/port_store.hpp"
@@ -49,6 +50,13 @@ class Scheduler {
   /// Ends the run at `tag`, counted from the start, at the latest. Before `start`.
   void stop_at(Tag tag) { agenda_.stop_by(tag); }
 
+  /// Gives a reaction that the plan says is native its functions. Before `start`.
+  void set_native(ReactionId reaction, NativeReaction native) {
+    natives_.set(reaction, std::move(native));
+  }
+  /// Why a native body failed: the first one in the fixed order; kLastKey if none did.
+  [[nodiscard]] auto native_failure() { return natives_.first_failure(); }
+
   /// Makes this the core of one of several federates. Before `start`; `plan` and `port`
   /// must outlive the scheduler.
   void federate(const GatePlan& plan, GatePort& port);
@@ -69,6 +77,9 @@ class Scheduler {
   void set(Worker& worker, SlotId slot, Value value) {
     executor_.set(worker, slot, std::move(value));
   }
+  auto set_native(Worker& worker, SlotId slot, const void* data) -> void* {
+    return executor_.set_native(worker, slot, data);
+  }
   [[nodiscard]] auto present(SlotId slot) const -> bool {
     return ports_.present(slot, epoch_);
   }
@@ -78,6 +89,10 @@ class Scheduler {
   [[nodiscard]] auto set_in(SlotId slot) const -> Epoch { return ports_.set_in(slot); }
   void schedule(Worker& worker, TriggerId action, Time extra, Value value);
   void switch_mode(Worker& worker, ModeId mode, bool reset);
+  /// For native bodies; see `Executor`.
+  auto read_clock(Worker& worker) -> std::optional<Time> {
+    return executor_.read_clock(worker, clock_.now());
+  }
   void change_deadline(ReactionId reaction, Time deadline) {
     executor_.change_deadline(reaction, deadline);
   }
@@ -100,6 +115,9 @@ class Scheduler {
   [[nodiscard]] auto tag() const -> Tag { return tag_.get(); }
   [[nodiscard]] auto level(ReactionId reaction) const -> LevelId {
     return plan_.reactions[reaction].level;
+  }
+  [[nodiscard]] auto type_of(SlotId slot) const -> reactorl_type {
+    return plan_.type_of(slot);
   }
   [[nodiscard]] auto clock() const -> const Clock& { return clock_; }
   [[nodiscard]] auto costs() const -> const Costs& { return executor_.costs(); }
@@ -157,6 +175,7 @@ class Scheduler {
   PortStore ports_;
   Inbox inbox_;
   Agenda agenda_;
+  NativeBodies natives_;
   TraceLog log_;
   std::unique_ptr<Timings> timings_;  // if measured
   Executor executor_;

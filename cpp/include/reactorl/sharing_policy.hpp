@@ -64,6 +64,10 @@ class SharingPolicy {
   /// Whether sharing is neither paused nor left out to renew estimates.
   [[nodiscard]] auto may_share() -> bool;
   [[nodiscard]] auto renews_early() const -> bool;
+  /// Whether a body may have to wait for an interpreter lock.
+  [[nodiscard]] auto is_locked(ReactionId reaction) const -> bool {
+    return one_at_a_time_ && !plan_.reactions[reaction].native;
+  }
   [[nodiscard]] auto paid(const Phase& phase) const -> bool;
   void judge(const Phase& phase);
 

@@ -48,8 +48,9 @@ class TraceNotes {
     mode_ = mode;
     flags_ = (flags_ & 1U) | (reset ? 2U : 0U);
   }
-  /// Closes the note of the running reaction; takes snapshots of what it set.
-  void end(const PortStore& ports, Host& host, TraceKept& kept);
+  /// Closes the note of the running reaction; takes snapshots of what it set. `values`:
+  /// of native arrays and structs, too; else their type is enough.
+  void end(const PortStore& ports, Host& host, TraceKept& kept, bool values);
 
   struct Event {
     TriggerId trigger;

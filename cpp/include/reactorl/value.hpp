@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <utility>
+
+#include "reactorl/native_value.hpp"
 
 namespace reactorl {
 
@@ -12,8 +15,9 @@ struct ValueOps {
   void (*release)(void*) noexcept;
 };
 
-/// One reference to something of the host's: a Python object, or a test's counter.
-/// The core moves values; it never looks inside.
+/// One reference to something of the host's, which is a Python object, or a test's
+/// counter; or to a native value, which has the lowest bit of its pointer set. The core
+/// moves values; it never looks inside what belongs to the host.
 class Value {
  public:
   Value() = default;
@@ -21,8 +25,12 @@ class Value {
   static auto adopt(void* object) noexcept -> Value { return Value(object); }
   /// Adds a reference of its own.
   static auto share(void* object) noexcept -> Value {
-    if (object != nullptr) ops.retain(object);
+    if (object != nullptr) retain(object);
     return Value(object);
+  }
+  /// Takes over the caller's reference.
+  static auto adopt(NativeValue* native) noexcept -> Value {
+    return Value(reinterpret_cast<char*>(native) + 1);
   }
 
   Value(Value&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
@@ -33,11 +41,23 @@ class Value {
   Value(const Value&) = delete;
   auto operator=(const Value&) -> Value& = delete;
   ~Value() {
-    if (object_ != nullptr) ops.release(object_);
+    if (object_ != nullptr) drop(object_);
   }
 
   /// Borrowed; null if nothing was ever stored.
   [[nodiscard]] auto get() const noexcept -> void* { return object_; }
+  /// Borrowed; null unless this is a native value. Others need no host.
+  [[nodiscard]] auto native() const noexcept -> NativeValue* {
+    return native_of(object_);
+  }
+  /// The same for what `get` returned.
+  [[nodiscard]] static auto native_of(void* object) noexcept -> NativeValue* {
+    const auto bits = reinterpret_cast<std::uintptr_t>(object);
+    if ((bits & 1U) == 0) return nullptr;
+    // By way of a number: gcc knows too little about the lowest bit of pointers.
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
+    return reinterpret_cast<NativeValue*>(bits - 1);
+  }
   [[nodiscard]] auto copy() const noexcept -> Value { return share(object_); }
   /// Hands the reference to the caller.
   [[nodiscard]] auto release() noexcept -> void* {
@@ -49,6 +69,22 @@ class Value {
 
  private:
   explicit Value(void* object) noexcept : object_(object) {}
+
+  static void retain(void* object) noexcept {
+    if (NativeValue* const native = native_of(object)) {
+      native->retain();
+    } else {
+      ops.retain(object);
+    }
+  }
+  static void drop(void* object) noexcept {
+    if (NativeValue* const native = native_of(object)) {
+      native->release();
+    } else {
+      ops.release(object);
+    }
+  }
+
   void* object_ = nullptr;
 };
 

@@ -20,6 +20,7 @@ struct alignas(64) Worker {
   std::uint64_t serial = 0;  // of the scheduler: never the same for two of them
   WorkerId id = 0;
   ReactionId reaction = kNone;  // the one whose body runs now
+  bool inside = true;           // has entered the host
   TraceNotes notes;
   std::vector<EventQueue::Entry> outbox;  // scheduled in this tag, merged at its end
   std::vector<SlotId> delayed;            // slots set in this tag that stages wait for

@@ -32,6 +32,7 @@ class WorkerPool {
   struct Options {
     WorkerId workers = 1;  // with worker 0
     Time spin = 0;         // how long a helper spins before it sleeps
+    bool outside = false;  // `work` is called outside of the host, and returns there
   };
 
   /// `work(worker)` is what a helper does in a phase; it returns when all is done.

@@ -6,10 +6,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, overload
 
 from reactorl._decl.declaration import Declaration
+from reactorl._decl.dtype import dtype_of
 
 if TYPE_CHECKING:
     from typing import Literal
 
+    from reactorl._decl.dtype import DTypeLike
     from reactorl.tag import Duration
 
     Policy = Literal["defer", "drop", "replace", "update"]
@@ -48,7 +50,7 @@ class ActionDeclaration(Declaration):
     """A logical or physical action."""
 
     # As in ports: the subscripted class, for the type of the payload.
-    __slots__ = ("__orig_class__", "min_delay", "min_spacing", "policy")
+    __slots__ = ("__orig_class__", "dtype", "min_delay", "min_spacing", "policy")
     kind: ClassVar[str] = "action"
     physical: ClassVar[bool]
 
@@ -57,8 +59,11 @@ class ActionDeclaration(Declaration):
         min_delay: Duration = 0,
         min_spacing: Duration | None = None,
         policy: Policy = "defer",
+        *,
+        dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__()
+        self.dtype = dtype_of(dtype)
         self.min_delay = min_delay
         self.min_spacing = min_spacing
         self.policy = policy
@@ -74,6 +79,7 @@ class LogicalAction(ActionDeclaration, Generic[T]):
         policy: What happens to an event that comes too early: ``defer`` it to the
             first allowed time, ``drop`` it, ``replace`` the payload of the earlier one
             if that is still waiting, or ``update``: take the earlier one back.
+        dtype: The type of its payloads, such as ``"int64"``, for native bodies.
     """
 
     __slots__ = ()

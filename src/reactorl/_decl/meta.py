@@ -16,7 +16,7 @@ from reactorl._decl.classdecl import ClassDecl
 from reactorl._decl.namespace import Namespace
 from reactorl._decl.param import Param
 from reactorl._decl.port import PortDeclaration
-from reactorl._decl.reaction import Reaction
+from reactorl._decl.reaction import Reaction, is_native
 from reactorl.errors import DeclarationError
 
 if TYPE_CHECKING:
@@ -80,6 +80,7 @@ class ReactorType(type):
         content = {k: v for k, v in body.items() if k not in declared}
         for key, declaration in declared.items():
             if isinstance(declaration, Reaction):
+                _name_native(declaration, key, body)
                 content[key] = declaration.body
             elif isinstance(declaration, Param) and not (
                 free_names and hasattr(reactor_bases[0], key)
@@ -114,6 +115,19 @@ class ReactorType(type):
 
     def __dir__(cls) -> list[str]:
         return sorted({*super().__dir__(), *cls.__reactor__.elements})
+
+
+def _name_native(reaction: Reaction, key: str, body: Mapping[str, Any]) -> None:
+    """Give native bodies the names that methods in their place would have."""
+    module, owner = body.get("__module__", ""), body.get("__qualname__", "")
+    if is_native(reaction.body):
+        native: Any = reaction.body
+        reaction.body = native.named(module, f"{owner}.{key}")
+    if is_native(reaction.handler):
+        native = reaction.handler
+        names = (name for name, value in body.items() if value is native)
+        name = next(names, f"{key}.deadline_handler")
+        reaction.handler = native.named(module, f"{owner}.{name}")
 
 
 def _root(cls: type) -> type:

@@ -20,9 +20,12 @@ from typing import (
 )
 
 from reactorl._decl.declaration import Declaration
+from reactorl._decl.dtype import dtype_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from reactorl._decl.dtype import DTypeLike
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -93,13 +96,20 @@ class PortDeclaration(Declaration):
     """A port, input or output, plain or multi."""
 
     # Where ``Input[float]()`` leaves what it was called as, for diagrams.
-    __slots__ = ("__orig_class__", "mutable", "width")
+    __slots__ = ("__orig_class__", "dtype", "mutable", "width")
 
     is_input: ClassVar[bool]
     is_multi: ClassVar[bool]
 
-    def __init__(self, *, width: Width | None = None, mutable: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        width: Width | None = None,
+        mutable: bool = False,
+        dtype: DTypeLike | None = None,
+    ) -> None:
         super().__init__()
+        self.dtype = dtype_of(dtype)
         self.width = width
         self.mutable = mutable
 
@@ -107,7 +117,8 @@ class PortDeclaration(Declaration):
 class Input(PortDeclaration, Generic[T]):
     """An input, set from outside: ``reward = Input[float]()``.
 
-    With ``mutable=True`` each reaction that reads it gets a private deep copy.
+    With ``mutable=True`` each reaction that reads it gets a private deep copy. With a
+    ``dtype``, such as ``"float64[4]"``, native bodies can use the port.
     """
 
     __slots__ = ()
@@ -115,8 +126,10 @@ class Input(PortDeclaration, Generic[T]):
     is_input = True
     is_multi = False
 
-    def __init__(self, *, mutable: bool = False) -> None:
-        super().__init__(mutable=mutable)
+    def __init__(
+        self, *, mutable: bool = False, dtype: DTypeLike | None = None
+    ) -> None:
+        super().__init__(mutable=mutable, dtype=dtype)
 
     if TYPE_CHECKING:
 
@@ -128,15 +141,18 @@ class Input(PortDeclaration, Generic[T]):
 
 
 class Output(PortDeclaration, Generic[T]):
-    """An output, set by this reactor: ``mean = Output[float]()``."""
+    """An output, set by this reactor: ``mean = Output[float]()``.
+
+    With a ``dtype``, such as ``"float64[4]"``, native bodies can use the port.
+    """
 
     __slots__ = ()
     kind: ClassVar[str] = "output"
     is_input = False
     is_multi = False
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, *, dtype: DTypeLike | None = None) -> None:
+        super().__init__(dtype=dtype)
 
     if TYPE_CHECKING:
 
@@ -151,7 +167,7 @@ class MultiInput(PortDeclaration, Generic[T]):
     """A row of inputs: ``batches = MultiInput[Batch](width)``.
 
     Without a width it is as wide as what the enclosing reactor connects to it, in
-    one statement; unconnected, it has no channels.
+    one statement; unconnected, it has no channels. A ``dtype`` is that of a channel.
     """
 
     __slots__ = ()
@@ -159,8 +175,14 @@ class MultiInput(PortDeclaration, Generic[T]):
     is_input = True
     is_multi = True
 
-    def __init__(self, width: Width | None = None, *, mutable: bool = False) -> None:
-        super().__init__(width=width, mutable=mutable)
+    def __init__(
+        self,
+        width: Width | None = None,
+        *,
+        mutable: bool = False,
+        dtype: DTypeLike | None = None,
+    ) -> None:
+        super().__init__(width=width, mutable=mutable, dtype=dtype)
 
     if TYPE_CHECKING:
 
@@ -172,15 +194,18 @@ class MultiInput(PortDeclaration, Generic[T]):
 
 
 class MultiOutput(PortDeclaration, Generic[T]):
-    """A row of outputs: ``weights = MultiOutput[Array](width)``."""
+    """A row of outputs: ``weights = MultiOutput[Array](width)``.
+
+    A ``dtype`` is that of a channel.
+    """
 
     __slots__ = ()
     kind: ClassVar[str] = "output"
     is_input = False
     is_multi = True
 
-    def __init__(self, width: Width) -> None:
-        super().__init__(width=width)
+    def __init__(self, width: Width, *, dtype: DTypeLike | None = None) -> None:
+        super().__init__(width=width, dtype=dtype)
 
     if TYPE_CHECKING:
 

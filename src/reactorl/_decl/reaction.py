@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from dataclasses import dataclass
 from typing import (
     TYPE_CHECKING,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from reactorl._decl.action import ActionDeclaration
     from reactorl._decl.mode import Entry, Mode, ModeEntry
+    from reactorl._decl.native import NativeBody
     from reactorl._decl.port import (
         Input,
         MultiInput,
@@ -58,7 +60,7 @@ if TYPE_CHECKING:
         | str
     )
 
-F = TypeVar("F", bound="Callable[[Any], object]")
+F = TypeVar("F", bound="Callable[[Any], object] | NativeBody")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,7 @@ class Reaction(Declaration):
 
     def __init__(
         self,
-        body: Callable[[Any], object],
+        body: Callable[[Any], object] | NativeBody,
         raw: tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]],
         deadline: Duration | None,
         name: str | None,
@@ -111,7 +113,7 @@ class Reaction(Declaration):
         self.deadline = deadline
         self.label_name = name
         self.stops = stops
-        self.handler: Callable[[Any], object] | None = None
+        self.handler: Callable[[Any], object] | NativeBody | None = None
         self.occasions: frozenset[str] = frozenset()
         self.triggers: tuple[Mention, ...] = ()
         self.sources: tuple[Mention, ...] = ()
@@ -130,7 +132,8 @@ class Reaction(Declaration):
     def deadline_handler(self, function: F) -> F:
         """Make ``function``, a method, run in place of the body after the deadline.
 
-        It runs at the same tag and may touch what the reaction declares.
+        It runs at the same tag and may touch what the reaction declares. It may also be
+        a native body: ``act.deadline_handler(native("libenv.so", "late"))``.
         """
         if self.handler is not None:
             msg = f"{self.label} has two deadline handlers"
@@ -155,12 +158,20 @@ class Reaction(Declaration):
         def __get__(self, instance: object, owner: object) -> Any: ...
 
 
+def is_native(body: object) -> bool:
+    """Return whether a body or handler is a native one; does not load ctypes."""
+    module = sys.modules.get("reactorl._decl.native")
+    return module is not None and isinstance(body, module.NativeBody)
+
+
 def check_body(function: object, what: str, where: Position) -> None:
     """Check that a function can be called with the instance alone.
 
     Raises:
         DeclarationError: Not a function, a coroutine, a generator, or of other arity.
     """
+    if is_native(function):
+        return
     if not inspect.isroutine(function) and not callable(function):
         msg = f"{what} must be a method, got {function!r}"
         raise DeclarationError(msg, where)
@@ -191,7 +202,7 @@ def reaction(
     deadline: Duration | None = None,
     name: str | None = None,
     stops: bool | None = None,
-) -> Callable[[Callable[[Any], object]], Reaction]:
+) -> Callable[[Callable[[Any], object] | NativeBody], Reaction]:
     """Make a method a reaction: it runs at every tag at which a trigger is present.
 
     It runs once per tag however many triggers are present, after every reaction that
@@ -211,7 +222,8 @@ def reaction(
             nothing does). Zero is always missed.
         name: Its name in traces; the method's name if not given.
         stops: Whether it may call ``request_stop()``, which a federation must know in
-            advance. None: its code is searched for that name.
+            advance. None: its code is searched for that name. A native body may end the
+            program only with True.
 
     Raises:
         DeclarationError: The method takes arguments besides self, or is a coroutine.
@@ -222,7 +234,7 @@ def reaction(
             msg = f"{role} must be a list, got {listed!r}"
             raise DeclarationError(msg, where, f"Write {role}=[...].")
 
-    def declare(body: Callable[[Any], object]) -> Reaction:
+    def declare(body: Callable[[Any], object] | NativeBody) -> Reaction:
         check_body(body, f"reaction {getattr(body, '__name__', body)}", where)
         raw = (triggers, tuple(sources), tuple(effects))
         return Reaction(body, raw, deadline, name, where, stops=stops)

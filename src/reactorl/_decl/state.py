@@ -25,7 +25,7 @@ _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 class State(Declaration):
     """A state variable with its initial value."""
 
-    __slots__ = ("default", "factory", "reset", "takes_self")
+    __slots__ = ("default", "factory", "native", "reset", "takes_self")
 
     kind: ClassVar[str] = "state"
 
@@ -35,9 +35,10 @@ class State(Declaration):
         factory: Callable[..., object] | None,
         *,
         reset: bool,
+        native: bool = False,
     ) -> None:
         super().__init__()
-        if (default is _MISSING) == (factory is None):
+        if not native and (default is _MISSING) == (factory is None):
             msg = "state() must have either a default or a factory"
             raise DeclarationError(
                 msg,
@@ -47,6 +48,7 @@ class State(Declaration):
         self.default = default
         self.factory = factory
         self.reset = reset
+        self.native = native  # memory of a library, which native bodies get
         self.takes_self = factory is not None and _wants_argument(factory)
 
     def initial(self, instance: Reactor) -> object:

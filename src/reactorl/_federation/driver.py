@@ -257,7 +257,7 @@ class DrivenFederation(Session):
         try:
             return super().step(inputs, after=after, **named)
         except BaseException as error:
-            self._fail(error)
+            self._fail_unless_refused(error)
 
     def plug(
         self, name: str | None = None, *, after: Duration = 0
@@ -275,7 +275,7 @@ class DrivenFederation(Session):
             try:
                 return inner(value)
             except BaseException as error:
-                self._fail(error)
+                self._fail_unless_refused(error)
 
         return push
 
@@ -319,6 +319,16 @@ class DrivenFederation(Session):
             raise RuntimeError(msg)
         now, _ = self._live.session.tag()
         self._federates.server.advance(Tag(now + delay, MAX_MICROSTEP), HEAD)
+
+    def _fail_unless_refused(self, error: BaseException) -> NoReturn:
+        """Raise an error of a step; end everything unless the step did not begin.
+
+        It does not begin if another thread is in one, or if an input is refused. The
+        others then wait at its tag.
+        """
+        if not self._failed:
+            raise error
+        self._fail(error)
 
     def _fail(self, error: BaseException) -> NoReturn:
         """End everything, and raise the first failure in the order of the program."""

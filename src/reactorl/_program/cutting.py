@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from reactorl._program.errors import ErrorCollector
     from reactorl._program.placement import Placed
-    from reactorl._program.program import ConnectionNode, Program
+    from reactorl._program.program import ActionNode, ConnectionNode, PortNode, Program
 
 
 @dataclass(slots=True)
@@ -281,9 +281,21 @@ class Cutting:
         self._check_inputs(errors)
         self._check_replicas(errors)
         self._check_serializers(errors)
+        self._check_dtypes(errors)
 
     def _at(self, reactor: int) -> str:
         return repr(self.placed.names[self.placed.where[reactor]])
+
+    def _check_dtypes(self, errors: ErrorCollector) -> None:
+        program = self._program
+        nodes: tuple[PortNode | ActionNode, ...] = (*program.ports, *program.actions)
+        for node in nodes:
+            if node.dtype is None:
+                continue
+            path = program.reactors[node.reactor].path
+            msg = f"{path}.{node.name} has the dtype {node.dtype}, which federates lack"
+            remedy = "Run the program in one process, or remove the dtype."
+            errors.add(ProgramError(msg, node.where, remedy), node.reactor)
 
     def _check_modes(self, errors: ErrorCollector) -> None:
         program = self._program

@@ -20,7 +20,7 @@ from reactorl._decl.connection import (
     evaluate_width,
 )
 from reactorl._decl.reactor import Reactor
-from reactorl._program import rules
+from reactorl._program import dtypes, rules
 from reactorl._program.build import Build
 from reactorl._program.builder import ProgramBuilder
 from reactorl._program.errors import PROGRAM_ERRORS, ErrorCollector
@@ -113,6 +113,9 @@ def analyze(main: type[Reactor] | Reactor) -> Analysis:
         is_complete = not errors
         # A loop in a part of a program is a loop in the whole program.
         program = builder.freeze(errors)
+        if program is not None:
+            for wrong in dtypes.errors(program):
+                errors.add(wrong)
         if program is None and is_complete:
             program = builder.without_order()
     return Analysis(program, tuple(errors))
@@ -354,6 +357,7 @@ class _Elaboration:
                         len(builder.channel_port),
                         port.mutable,
                         port.where,
+                        port.dtype,
                     )
                 )
                 if width is None:
@@ -414,6 +418,7 @@ class _Elaboration:
                     action.policy,
                     frame.scope_of(action.mode),
                     where,
+                    action.dtype,
                 )
             )
 

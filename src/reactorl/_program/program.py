@@ -22,6 +22,8 @@ from reactorl.position import Position as Position  # noqa: TC001 - re-exported
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from reactorl._decl.dtype import DType
+    from reactorl._decl.native import NativeBody
     from reactorl._decl.reactor import Reactor
     from reactorl._program.levels import Precedence
     from reactorl.diagnostics import Diagnostic
@@ -60,6 +62,7 @@ class PortNode:
     first: int  # id of its first channel
     mutable: bool
     where: Position
+    dtype: DType | None = None  # as declared; see ``dtypes``
 
     @property
     def channels(self) -> range:
@@ -93,6 +96,7 @@ class ActionNode:
     policy: Policy
     scope: int
     where: Position
+    dtype: DType | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +151,8 @@ class ReactionNode:
     effect_modes: tuple[tuple[int, Entry], ...]
     effect_watchdogs: tuple[int, ...]
     deadline: int | None
-    body: Callable[[Any], object] | None
-    handler: Callable[[Any], object] | None
+    body: Callable[[Any], object] | NativeBody | None
+    handler: Callable[[Any], object] | NativeBody | None
     forward: tuple[int, int] | None
     reset_states: tuple[str, ...]  # names restored by a ``reset_state`` reaction
     scope: int

@@ -51,14 +51,17 @@ def lines(program: Program) -> Iterator[str]:
         kind = "input" if p.is_input else "output"
         kind = f"mutable {kind}" if p.mutable else kind
         width = "" if p.width is None else f"[{p.width}]"
-        yield f"{kind} {program.reactors[p.reactor].path}.{p.name}{width}"
+        dtype = "" if p.dtype is None else f" of {p.dtype}"
+        yield f"{kind} {program.reactors[p.reactor].path}.{p.name}{width}{dtype}"
     for t in program.timers:
         name = program.element_name(t)
         yield f"timer {name}({t.offset}, {t.period}){scoped(t.scope)}"
     for a in program.actions:
         kind = "physical" if a.physical else "logical"
         detail = f"({a.min_delay}, {a.min_spacing}, {a.policy})"
-        yield f"{kind} action {program.element_name(a)}{detail}{scoped(a.scope)}"
+        dtype = "" if a.dtype is None else f" of {a.dtype}"
+        name = program.element_name(a)
+        yield f"{kind} action {name}{detail}{dtype}{scoped(a.scope)}"
     for m in program.modes:
         kind = "initial mode" if m.initial else "mode"
         yield f"{kind} {program.element_name(m)}{scoped(m.scope)}"

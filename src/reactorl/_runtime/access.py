@@ -5,12 +5,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reactorl.errors import AccessError
+from reactorl.errors import AccessError, DTypeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from reactorl._decl.dtype import DType
     from reactorl._program.program import Program
+    from reactorl._runtime.plan import Planned
+    from reactorl.position import Position
 
 
 def refusals(program: Program) -> Callable[[str, int, int, int, str], AccessError]:
@@ -46,6 +49,48 @@ def refusals(program: Program) -> Callable[[str, int, int, int, str], AccessErro
         )
 
     return refuse
+
+
+def mismatches(
+    program: Program, planned: Planned
+) -> Callable[[str, int, object], DTypeError]:
+    """Return the function that the core calls with a value of another type."""
+
+    def of_channel(channel: int) -> tuple[str, Position, DType | None]:
+        port = program.ports[program.channel_port[channel]]
+        dtype = planned.slot_dtype[planned.channel_slot[channel]]
+        return program.channel_name(channel), port.where, dtype
+
+    def mismatch(kind: str, element: int, value: object) -> DTypeError:
+        if kind == "trigger" and element >= planned.first_stage:
+            stage = planned.stages[element - planned.first_stage]
+            name, where, dtype = of_channel(stage.source)
+        elif kind in ("trigger", "action"):
+            first = planned.first_action if kind == "trigger" else 0
+            action = program.actions[element - first]
+            name, where = program.element_name(action), action.where
+            dtype = action.dtype
+        else:
+            channel = planned.slot_channel[element] if kind == "slot" else element
+            name, where, dtype = of_channel(channel)
+        assert dtype is not None  # only these have a type to mismatch
+        text, is_input = _type_text(value), kind == "slot"
+        return DTypeError(name, str(dtype), dtype.described, text, where, is_input)
+
+    return mismatch
+
+
+def _type_text(value: object) -> str:
+    """Return the type of a value and, if that is short, the value."""
+    kind = type(value).__name__
+    shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
+    if shape is not None and dtype is not None:
+        return f"{kind} of {dtype} with shape {shape}"
+    if isinstance(value, bytes):
+        return f"bytes of length {len(value)}"
+    if isinstance(value, bool | int | float | type(None)):
+        return f"{kind} {value}" if value is not None else "None"
+    return kind
 
 
 def _fix(

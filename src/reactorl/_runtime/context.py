@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reactorl._runtime.federated import unexpected_stop
+from reactorl.errors import ReactorlError
 from reactorl.tag import Tag, nanoseconds
 
 if TYPE_CHECKING:
@@ -72,6 +73,11 @@ class RunContext:
             return False
         node = self._program.reactions[running]
         if invoke_handler and node.handler is not None:
+            if not callable(node.handler):
+                msg = "a native deadline handler cannot run inside of a body in Python"
+                raise ReactorlError(
+                    msg, node.where, "Call check_deadline(invoke_handler=False)."
+                )
             node.handler(self.instances[node.reactor])
         return True
 

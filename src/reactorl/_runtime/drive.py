@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from reactorl import _core
 from reactorl._runtime.busy import busy
-from reactorl.errors import UnknownNameError, WidthError
+from reactorl.errors import DTypeError, UnknownNameError, WidthError
 from reactorl.tag import Duration, Tag, nanoseconds
 
 if TYPE_CHECKING:
@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from reactorl._program.program import PortNode, Program
     from reactorl._runtime.live import Live
     from reactorl._runtime.result import Result
+
+
+def _is_refused_input(error: BaseException) -> bool:
+    """Return whether an input was of another type, so that no tag was run."""
+    return isinstance(error, DTypeError) and error.is_input
 
 
 class Outputs:
@@ -216,6 +221,7 @@ class Session:
         Raises:
             UnknownNameError: There is no such input.
             WidthError: A sequence does not fit a multiport.
+            DTypeError: A value is of another type than its input; nothing was run.
             RuntimeError: The program has ended.
             BusyError: Another thread is in ``step``, or this is called by a reaction
                 of the program.
@@ -233,8 +239,9 @@ class Session:
             self._live.after(status)
         except _core.SessionBusyError as error:
             raise busy(error) from None
-        except BaseException:
-            self._failed = True  # raised here, so there is nothing left to finish
+        except BaseException as error:
+            # Raised here, so there is nothing left to finish; unless nothing began.
+            self._failed = not _is_refused_input(error)
             raise
         outputs = Outputs((time, microstep), self._by_name(present))
         if status == "finished":
@@ -282,8 +289,8 @@ class Session:
                     self._live.after(status)
             except _core.SessionBusyError as error:
                 raise busy(error) from None
-            except BaseException:
-                self._failed = True
+            except BaseException as error:
+                self._failed = not _is_refused_input(error)
                 raise
             if status == "finished":
                 self._live.finished()

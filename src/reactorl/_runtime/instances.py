@@ -16,6 +16,7 @@ from reactorl.errors import AccessError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from reactorl._decl.native import NativeState
     from reactorl._decl.reactor import Context, Reactor
     from reactorl._program.cut import Part
     from reactorl._program.program import (
@@ -80,6 +81,7 @@ def instantiate(
     factory: ViewFactory,
     into: list[Reactor] | None = None,
     part: Part | None = None,
+    native_states: list[NativeState] | None = None,
 ) -> list[Reactor]:
     """Return new running reactors, by id, each with parameters, views and state.
 
@@ -87,7 +89,8 @@ def instantiate(
     complete. No tag exists yet. They are put ``into`` a list before anything of the
     user's runs, so that a caller can tear them down if a ``setup()`` fails.
 
-    In a federation, reactors outside of ``part`` stay bare: they have parameters only.
+    Likewise native states, into ``native_states``. In a federation, reactors outside of
+    ``part`` stay bare: they have parameters only.
     """
     instances = [] if into is None else into
     with gc_paused():
@@ -97,7 +100,10 @@ def instantiate(
         _show_children(program, factory, instances, part)
         for instance in own:
             for state in type(instance).__reactor__.states:
-                setattr(instance, state.name, state.initial(instance))
+                value = state.initial(instance)
+                setattr(instance, state.name, value)
+                if state.native and native_states is not None:
+                    native_states.append(value)  # type: ignore[arg-type]
     for instance in own:
         type(instance).setup(instance)  # an element may be named so
     return instances

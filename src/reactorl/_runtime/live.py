@@ -9,7 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from reactorl import _core
-from reactorl._runtime.access import refusals
+from reactorl._decl.reaction import is_native
+from reactorl._runtime.access import mismatches, refusals
 from reactorl._runtime.busy import busy
 from reactorl._runtime.checking import Checker
 from reactorl._runtime.context import RunContext
@@ -20,7 +21,7 @@ from reactorl._runtime.instances import (
     instantiate,
     restore_reset_state,
 )
-from reactorl._runtime.plan import make_plan
+from reactorl._runtime.plan import make_plan, set_native
 from reactorl._runtime.recording import (
     PlainTape,
     Recording,
@@ -38,6 +39,7 @@ from reactorl._util.gc_pause import gc_paused
 from reactorl._util.machine import has_gil
 from reactorl.errors import (
     AccessError,
+    DeclarationError,
     ReactionError,
     ReactorlError,
     ReplayError,
@@ -49,6 +51,7 @@ from reactorl.trace.value_text import value_text
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from reactorl._decl.native import NativeState
     from reactorl._decl.reactor import Reactor
     from reactorl._program.program import Program, ReactionNode, WatchdogNode
     from reactorl._runtime.federated import Federated
@@ -82,11 +85,13 @@ class Live:
         self._lock = threading.Lock()
         self._began = 0.0
         self._instances: list[Reactor] = []
+        self._native_states: list[NativeState] = []
         self.session = _core.Session(
             self.planned.plan,
             fast=options.fast,
             keepalive=options.keepalive,
             trace=options.trace is not False,
+            trace_values=options.trace == "values",
             replay=replay is not None,
             one_at_a_time=has_gil(),
             timeout=options.timeout,
@@ -99,6 +104,7 @@ class Live:
             part, port = federated.part, federated.port
             gate = make_gate_plan(part.cut, self.planned, part.federate)
             self.session.federate(gate, port.say, port.wait)
+        self._set_layouts()
         tape = self._tape(record, replay)
         self._watchdogs = Watchdogs(
             program, self.session, record, replay, self._watchdog_failed
@@ -106,8 +112,11 @@ class Live:
         self._context = RunContext(program, self.session, tape, options.seed, federated)
         self._refuse = refusals(program)
         plain = isinstance(tape, PlainTape)
+        self._tape_read = tape.read_clock
         self.session.set_hooks(
             refuse=self._refuse,
+            mismatch=mismatches(program, self.planned),
+            clock=None if plain else self._read_clock,
             late=None if plain else tape.late,
             deliver=None if plain else tape.deliver,
             describe=(
@@ -125,7 +134,9 @@ class Live:
                 self.program, self.planned, self.session, self._context, self._watchdogs
             )
         # Kept even if a setup() fails half way, so that all get their teardown().
-        instantiate(self.program, views, self._instances, self._part)
+        instantiate(
+            self.program, views, self._instances, self._part, self._native_states
+        )
         self._context.instances = self._instances
         checker = (
             Checker(self.program, self.planned, self.session)
@@ -273,6 +284,8 @@ class Live:
                         cause.add_note(f"teardown() of {path} raised {_brief(error)}")
                     else:
                         first = first or error
+            for state in reversed(self._native_states):
+                state._end()
             self._settle_recording()
             if self._watch is not None:
                 self._watch._end()
@@ -364,8 +377,12 @@ class Live:
 
     def _add_body(self, node: ReactionNode, checker: Checker | None) -> None:
         instance = self._instances[node.reactor]
-        body, subject = instance.__bind_body__(node.body)
-        handler, _ = instance.__bind_body__(node.handler)
+        native = is_native(node.body), is_native(node.handler)
+        if any(native):
+            state = self._native_state(node, instance)
+            set_native(self.session, self.program, self.planned, node, state)
+        body, subject = instance.__bind_body__(None if native[0] else node.body)
+        handler, _ = instance.__bind_body__(None if native[1] else node.handler)
         if node.kind == "reset_state":
             body = partial(_restore, node.reset_states)
         if body is not None:
@@ -375,6 +392,39 @@ class Live:
         if handler is not None:
             handler = self._watchdogs.guarded(node.reactor, handler)
         self.session.add_body(body, handler, subject, node.reactor, node.index)
+
+    def _native_state(self, node: ReactionNode, instance: Reactor) -> int:
+        """Return the address of the native state of a reaction, or 0."""
+        state = getattr(node.body, "state", None) or getattr(
+            node.handler, "state", None
+        )
+        if state is None:
+            return 0
+        found = instance.__dict__.get(state.name)
+        if found not in self._native_states:
+            msg = (
+                f"{instance._node.path}.{state.name} must be the native state that was "
+                f"made for it, got {found!r}"
+            )
+            remedy = "Native bodies use its memory: do not assign to it in setup()."
+            raise DeclarationError(msg, state.where, remedy)
+        address: int = found.address
+        return address
+
+    def _set_layouts(self) -> None:
+        layouts = self.planned.layouts
+        if len(layouts) > 1:
+            self.session.set_layouts(
+                [
+                    None if d is None else (d.unpack, d.pack, d.value_class)
+                    for d in layouts
+                ]
+            )
+
+    def _read_clock(self, reaction: int, now: int) -> int:
+        """Return the clock as the native body of ``reaction`` shall read it."""
+        start = self.session.start_time()
+        return start + self._tape_read(reaction, now - start)
 
     def _settle_recording(self) -> None:
         """Put the notes of parallel workers into their fixed order."""
@@ -391,7 +441,16 @@ class Live:
         self.session.request_stop()
 
     def _raise_failure(self) -> NoReturn:
-        reaction, error = self.session.failure()
+        reaction, error, native = self.session.failure()
+        if native is not None:
+            code, message = native
+            text = f"the native body failed with code {code}"
+            raise ReactionError(
+                self.program.reaction_name(reaction),
+                self.now(),
+                self.program.reactions[reaction].where,
+                f"{text}: {message}" if message else text,
+            )
         if error is None and self._federated is not None:
             raise ElsewhereError
         if error is None:

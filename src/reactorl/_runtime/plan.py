@@ -11,15 +11,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reactorl import _core
+from reactorl._decl.reaction import is_native
+from reactorl._program.dtypes import channel_dtypes, native_elements
 from reactorl.tag import FOREVER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from reactorl._decl.dtype import DType
     from reactorl._program.cut import Part
+    from reactorl._program.dtypes import NativeElement
     from reactorl._program.program import ConnectionNode, Program, ReactionNode
 
 _TIMER, _LOGICAL, _PHYSICAL, _STAGE, _PHYSICAL_STAGE = range(5)
+_LAYOUT_SHIFT = 48  # as in native_value.hpp
 _POLICIES = {"defer": 0, "drop": 1, "replace": 2, "update": 3}
 
 
@@ -34,6 +39,21 @@ class Planned:
     first_stage: int  # trigger id of stage 0
     slot_channel: Sequence[int]  # slot -> the channel that is written, or -1
     stages: Sequence[ConnectionNode]  # one connection of each stage
+    channel_dtype: Sequence[DType | None]
+    slot_dtype: Sequence[DType | None]  # empty if no port or action has one
+    layouts: Sequence[DType | None]  # how to show values, by the layout of their type
+
+    @property
+    def slot_types(self) -> list[int]:
+        """Return the types of the core for all slots."""
+        return [self.type_of(dtype) for dtype in self.slot_dtype]
+
+    def type_of(self, dtype: DType | None) -> int:
+        """Return the type of the core for a data type."""
+        if dtype is None:
+            return _core.UNTYPED
+        layout = 0 if dtype.is_number else self.layouts.index(dtype)
+        return dtype.code | layout << _LAYOUT_SHIFT
 
 
 def make_plan(program: Program, workers: int, part: Part | None = None) -> Planned:
@@ -73,6 +93,10 @@ def make_plan(program: Program, workers: int, part: Part | None = None) -> Plann
     action_slot = range(len(slot_channel), len(slot_channel) + len(program.actions))
     slot_channel.extend(-1 for _ in action_slot)
 
+    of_channel = channel_dtypes(program)
+    dtypes = _slot_dtypes(program, of_channel, slot_channel)
+    typed = dict.fromkeys(d for d in dtypes if d is not None and not d.is_number)
+
     plan = _core.Plan()
     plan.workers = workers
     plan.slots = len(slot_channel)
@@ -86,6 +110,7 @@ def make_plan(program: Program, workers: int, part: Part | None = None) -> Plann
         deadline=[-1 if r.deadline is None else r.deadline for r in reactions],
         forward_from=[_forward(r, 0, channel_slot) for r in reactions],
         forward_to=[_forward(r, 1, channel_slot) for r in reactions],
+        **_natives(program, dtypes, channel_slot),
     )
     timers, actions = program.timers, program.actions
     plan.add_triggers(
@@ -137,7 +162,7 @@ def make_plan(program: Program, workers: int, part: Part | None = None) -> Plann
         delayed[channel_slot[connection.source]].append(first_stage + number)
     plan.set_slot_stages(*_table(delayed))
     plan.set_downstream(*_table(order.downstream))
-    return Planned(
+    planned = Planned(
         plan=plan,
         channel_slot=channel_slot,
         action_slot=action_slot,
@@ -145,7 +170,82 @@ def make_plan(program: Program, workers: int, part: Part | None = None) -> Plann
         first_stage=first_stage,
         slot_channel=slot_channel,
         stages=stages,
+        channel_dtype=of_channel,
+        slot_dtype=dtypes,
+        layouts=[None, *typed],
     )
+    plan.slot_types = planned.slot_types
+    return planned
+
+
+def _slot_dtypes(
+    program: Program, of_channel: Sequence[DType | None], slot_channel: Sequence[int]
+) -> list[DType | None]:
+    """Return the data type of each slot; nothing if none has one."""
+    actions = [action.dtype for action in program.actions]
+    if all(d is None for d in (*actions, *(port.dtype for port in program.ports))):
+        return []
+    timers = len(program.timers)
+    ports = len(slot_channel) - timers - len(actions)
+    channels = [of_channel[channel] for channel in slot_channel[:ports]]
+    return [*channels, *([None] * timers), *actions]
+
+
+def _natives(
+    program: Program, dtypes: Sequence[DType | None], channel_slot: Sequence[int]
+) -> dict[str, list[bool]]:
+    """Return which reactions run without the interpreter."""
+    bodies = [is_native(r.body) for r in program.reactions]
+    handlers = [is_native(r.handler) for r in program.reactions]
+    if any((*bodies, *handlers)):
+        for r in program.reactions:
+            slot = _forward(r, 0, channel_slot)
+            if slot >= 0:  # a connection in a mode copies native values as they are
+                bodies[r.id] = bool(dtypes) and dtypes[slot] is not None
+            handlers[r.id] |= r.handler is None and bodies[r.id]
+    return {"native": bodies, "native_handler": handlers}
+
+
+def set_native(
+    session: _core.Session,
+    program: Program,
+    planned: Planned,
+    node: ReactionNode,
+    state: int,
+) -> None:
+    """Give a reaction with native bodies their functions, and the state's address."""
+    inputs, effects = native_elements(program, planned.channel_dtype, node)
+
+    def as_tuple(
+        element: NativeElement,
+    ) -> tuple[int, int, list[int], int, bool, str]:
+        name, identity = element.name(program), element.node
+        code = 0 if element.dtype is None else planned.type_of(element.dtype)
+        if element.kind == "port":
+            slots = [planned.channel_slot[c] for c in program.ports[identity].channels]
+            return 0, code, slots, 0, False, name
+        if element.kind == "action":
+            slot, trigger = (
+                planned.action_slot[identity],
+                planned.first_action + identity,
+            )
+            return 1, code, [slot], trigger, program.actions[identity].physical, name
+        return 2, code, [], identity, element.entry == "reset", name
+
+    session.set_native(
+        reaction=node.id,
+        body=_address(node.body),
+        handler=_address(node.handler),
+        state=state,
+        stops=bool(node.stops),
+        inputs=[as_tuple(element) for element in inputs],
+        effects=[as_tuple(element) for element in effects],
+    )
+
+
+def _address(body: object) -> int:
+    function: int = getattr(body, "function", 0) if is_native(body) else 0
+    return function
 
 
 def _runs(part: Part | None, reactor: int) -> bool:

@@ -194,7 +194,7 @@ class ThreadBackend:
         self._owner = os.getpid()
         threads = min(usable_cores() if workers is None else workers, self._count)
         size = shard_count(self._count, threads)
-        if are_native(makers, rules.native):
+        if are_native(makers, rules.native) and not rules.check_nan:
             size = min(size, threads, max(1, self._count // MIN_NATIVE_SHARD))
         self._stack = ExitStack()
         guard: Callable[[], Guard] = no_guard
