@@ -7,6 +7,7 @@ writes down what it is asked to do.
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -35,6 +36,10 @@ case "$1 $2 $3" in
     echo works >> {log} ;;
 esac
 """
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("g++") is None, reason="the tool first looks for a compiler"
+)
 
 
 class Machine:
