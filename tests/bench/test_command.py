@@ -22,10 +22,12 @@ from benchmarks.harness.facts import gil_is_on
 from benchmarks.harness.store import Store
 from benchmarks.harness.turns import Turns
 from benchmarks.suites import SUITES
+from reactorl import get_include
 
 PLAIN = "plain" if gil_is_on() else "plain-ft"
 OURS = "ours-gil" if gil_is_on() else "ours-ft"
 OURS_1 = "ours-1-gil" if gil_is_on() else "ours-1-ft"
+BODIES = "bodies-1-gil" if gil_is_on() else "bodies-1-ft"
 PLAIN_VECTOR = "gym-sync" if gil_is_on() else "gym-sync-ft"
 
 
@@ -186,7 +188,7 @@ def test_engine_whose_environment_lacks_a_module_is_missing(
 
 
 def copy_package(directory: Path) -> Path:
-    """Copy our package with its extensions; importing the copy leaves a mark."""
+    """Copy our package as it is installed; importing the copy leaves a mark."""
     package = Path(reactorl.__file__).parent
     ignore = shutil.ignore_patterns("__pycache__", "*.so")
     target = shutil.copytree(package, directory / "src" / "reactorl", ignore=ignore)
@@ -196,6 +198,7 @@ def copy_package(directory: Path) -> Path:
         assert spec is not None
         assert spec.origin is not None
         shutil.copy(spec.origin, target / stub.relative_to(package).parent)
+    shutil.copytree(get_include(), target / "include")
     with (target / "__init__.py").open("a") as file:
         file.write("\nimport pathlib\npathlib.Path(__file__).with_name('used').touch()")
     return directory
@@ -204,7 +207,7 @@ def copy_package(directory: Path) -> Path:
 @pytest.mark.parametrize(
     ("suite", "workload", "case", "engines"),
     [
-        ("runtime", "star", "2", [OURS, OURS_1]),
+        ("runtime", "star", "2", [OURS, OURS_1, BODIES]),
         ("vector", "vector", "cartpole-15", [OURS_1, PLAIN_VECTOR]),
     ],
 )

@@ -123,7 +123,8 @@ def directory(
 ) -> Path:
     path = Path(name)
     path.mkdir()
-    config = {"format": 1, "algorithm": "dqn", "settings": {"seed": 1, **settings}}
+    settings = {"env_id": "CartPole-v1", "seed": 1, **settings}
+    config = {"format": 1, "algorithm": "dqn", "settings": settings}
     (path / "config.json").write_text(json.dumps(config))
     lines = [
         f"{step},{k}.0,{key},{value!r}" for k, (step, key, value) in enumerate(rows)
