@@ -125,6 +125,32 @@ def test_workers_leave_ctrl_c_in_a_terminal_to_the_parent(tmp_path: Path) -> Non
     assert said.stderr == ""
 
 
+INTERRUPTED_EARLY = """
+    import os, signal
+    from reactorl.rl import VectorEnv
+    from reactorl.rl.envs.process import worker
+
+    def started(*args, start=worker.start_child, **options):
+        process = start(*args, **options)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            os.kill(process.pid, number)  # long before its first line
+        return process
+
+    worker.start_child = started
+    envs = VectorEnv("CartPole-v1", 2, workers=2, placement="process")
+    envs.reset(seed=1)
+    print(len(envs.step([0, 0])[0]), "stepped")
+    envs.close()
+"""
+
+
+def test_workers_that_are_starting_leave_signals_of_the_group_to_the_parent() -> None:
+    said = run_script(INTERRUPTED_EARLY)
+
+    assert said.stdout.splitlines() == ["2 stepped"], said.stderr
+    assert said.stderr == ""
+
+
 FORKING = """
     import os, sys, warnings
     import numpy as np
