@@ -45,7 +45,7 @@ def start_child(
         OSError: The process cannot be started.
     """
     with _blocked_signals():  # a new process inherits the mask of this thread
-        child: subprocess.Popen[bytes] = subprocess.Popen(
+        child: subprocess.Popen[Any] = subprocess.Popen(
             [
                 sys.executable,
                 *subprocess._args_from_interpreter_flags(),  # type: ignore[attr-defined]

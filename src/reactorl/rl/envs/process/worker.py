@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import gymnasium as gym
 
 from reactorl._util.child_process import start_child
+from reactorl._util.pauses import Pauses
 from reactorl._util.serialization import (
     deserialize,
     serialize,
@@ -137,10 +138,13 @@ class WorkerProcess:
     def _wait_for_progress(self, limit: float) -> None:
         """Wait for a reply while no sub-environment takes longer than the limit.
 
-        The start of a process does not count, however long it takes on a busy machine.
+        The start of a process does not count, however long it takes on a busy machine,
+        nor does the time in which this process is stopped (Ctrl-Z).
         """
         at, since = self.current, time.monotonic()
+        pauses = Pauses(limit / 8)
         while not self._connection.poll(limit / 8):
+            since += pauses.look()
             now = time.monotonic()
             if self.current != at or at == IDLE:
                 at, since = self.current, now
