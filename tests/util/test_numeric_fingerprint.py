@@ -7,9 +7,9 @@ import json
 import math
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pytest
 
 from reactorl._util import numeric_fingerprint as module
 from reactorl._util.numeric_fingerprint import (
@@ -18,6 +18,9 @@ from reactorl._util.numeric_fingerprint import (
     fingerprint_differences,
     numeric_fingerprint,
 )
+
+if TYPE_CHECKING:
+    import pytest
 
 PROGRAM = """
 import json
