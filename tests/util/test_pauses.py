@@ -46,7 +46,7 @@ def test_a_stopped_process_has_paused(clocks: Clocks) -> None:
 
 
 def test_a_process_that_computes_has_not_paused(clocks: Clocks) -> None:
-    """A C function that holds the GIL keeps the look away, but is no pause."""
+    """A C function that holds the GIL delays the look, which is not a pause."""
     seen = Pauses(1.0)
     clocks.go_on(62.0, 61.5)
     assert seen.look() == 0.0
