@@ -14,8 +14,8 @@ class Pauses:
     """Measures pauses of this process between regular looks at the clock.
 
     The process was stopped (Ctrl-Z, ``kill -STOP``), or the machine was too busy to run
-    it. Time in which one of its threads computes does not count as a pause, also if that
-    thread holds the GIL.
+    it. Time in which one of its threads computes does not count as a pause, also if
+    that thread holds the GIL.
 
     Args:
         period: Seconds between two looks.
