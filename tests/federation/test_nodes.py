@@ -58,10 +58,11 @@ def test_strangers_cannot_use_a_probe() -> None:
         with pytest.raises(HandshakeError, match="secrets"):
             measure_link(probe.address, RunSecret.generate())
         host, _, port = probe.address.partition(":")
-        with socket.create_connection((host, int(port))) as stranger:
-            with suppress(ConnectionError):  # it may be closed at once
-                stranger.sendall(b"GET / HTTP/1.1\r\n\r\n" * 20)
-                assert stranger.recv(100)[:2] != b"HT"
+        where = (host, int(port))
+        # It may be closed at once.
+        with socket.create_connection(where) as stranger, suppress(ConnectionError):
+            stranger.sendall(b"GET / HTTP/1.1\r\n\r\n" * 20)
+            assert stranger.recv(100)[:2] != b"HT"
         assert measure_link(probe.address, SECRET).latency > 0
 
 
