@@ -12,10 +12,11 @@ import sys
 import threading
 from collections import deque
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from reactorl._federation.launch.job import Job
     from reactorl._federation.secret import RunSecret
@@ -23,12 +24,45 @@ if TYPE_CHECKING:
 _PROGRAM: Final = (
     # With -c, '' comes first in sys.path: json.py in the current directory, say.
     "import sys; sys.path[:] = filter(None, sys.path); "
-    "import json; sys.path[:] = json.loads(sys.argv[3]); "
+    "import json; before, path, after = json.loads(sys.argv[3]); "
+    "sys.path[:] = before + (sys.path if path is None else path) + after; "
     "from reactorl._federation.launch.child import main; sys.exit(main())"
 )
 _LINE_BYTES: Final = 1 << 16
 _LAST_WORDS: Final = 12
 _REST_SECONDS: Final = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Interpreter:
+    """The Python that the process of a federate runs in.
+
+    Attributes:
+        executable: Its file.
+        flags: Its options.
+        path: Its ``sys.path``; None: as it is.
+        before: Directories that come before these.
+        after: Directories that come after these.
+        env: Environment variables; None: those of this process.
+    """
+
+    executable: str
+    flags: tuple[str, ...]
+    path: tuple[str, ...] | None
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    env: Mapping[str, str] | None = None
+
+    @classmethod
+    def of_this_process(cls) -> Interpreter:
+        """Return one that is like this process."""
+        return cls(sys.executable, own_flags(), tuple(sys.path))
+
+
+def own_flags() -> tuple[str, ...]:
+    """Return the options with which this interpreter was started."""
+    flags: list[str] = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
+    return tuple(flags)
 
 
 class FederateProcess:
@@ -42,6 +76,9 @@ class FederateProcess:
         job: What it has to do.
         secret: The run's secret.
         ended: Called by the thread when the process has ended.
+        interpreter: What it runs in; None: an interpreter like this one.
+        show: Called with each line that it prints, and ``stdout`` or ``stderr``; None:
+            lines go to the streams of this process, after the federate's name.
     """
 
     def __init__(
@@ -50,8 +87,13 @@ class FederateProcess:
         job: Job,
         secret: RunSecret,
         ended: Callable[[FederateProcess], object],
+        *,
+        interpreter: Interpreter | None = None,
+        show: Callable[[str, str], object] | None = None,
     ) -> None:
         self.name = name
+        self._interpreter = interpreter or Interpreter.of_this_process()
+        self._show = show or self._print
         self.index = job.index
         self._job = pickle.dumps(job)
         self._secret = secret
@@ -128,19 +170,21 @@ class FederateProcess:
     # -- the thread -----------------------------------------------------------------
 
     def _keep(self) -> None:
+        python = self._interpreter
         secret_reader, secret_writer = os.pipe()
         reader, self._lifeline = os.pipe()
         try:
             self._process = process = subprocess.Popen(
                 [
-                    sys.executable,
-                    *subprocess._args_from_interpreter_flags(),  # type: ignore[attr-defined]
+                    python.executable,
+                    *python.flags,
                     "-c",
                     _PROGRAM,
                     str(secret_reader),
                     str(reader),
-                    json.dumps(sys.path),
+                    json.dumps([python.before, python.path, python.after]),
                 ],
+                env=python.env,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -183,22 +227,33 @@ class FederateProcess:
                 rest = rest[os.write(self._lifeline, rest) :]
 
     def _forward(self, stream: IO[bytes], name: str) -> None:
-        """Write what it prints to the stream of this process, line by line."""
+        """Show what it prints, line by line."""
         with stream:
             while line := stream.readline(_LINE_BYTES):
                 text = line.decode(errors="backslashreplace").rstrip("\n")
                 if name == "stderr":
                     self._words.append(text)
-                target = getattr(sys, name)
-                if target is None:
-                    continue
                 try:
-                    # One call, so that lines of several federates are not mixed.
-                    target.write(f"[{self.name}] {text}\n")
-                    target.flush()
+                    self._show(text, name)
                 except BrokenPipeError:
                     return  # the federate gets this error at its next line
                 except OSError as error:  # e.g. a full disk, which is raised at the end
                     self.output_error = self.output_error or error
-                except ValueError:  # it is closed
-                    continue
+
+    def _print(self, text: str, name: str) -> None:
+        print_line(self.name, text, name)
+
+
+def print_line(federate: str, text: str, stream: str) -> None:
+    """Write a line of a federate to ``stdout`` or ``stderr`` of this process.
+
+    Raises:
+        OSError: It could not be written.
+    """
+    target = getattr(sys, stream)
+    if target is None:
+        return
+    with suppress(ValueError):  # it is closed
+        # One call, so that lines of several federates are not mixed.
+        target.write(f"[{federate}] {text}\n")
+        target.flush()

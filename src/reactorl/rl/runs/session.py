@@ -136,7 +136,7 @@ class TrainingSession:
         with ExitStack() as stack:
             run = self._run = task.start(
                 workers=trainer.workers,
-                federation=trainer.federates if trainer.federates > 1 else None,
+                federation=trainer.wanted_federation,
                 saved=self._saved,
                 trace="values" if trainer.trace else False,
                 timing=trainer.timing,
