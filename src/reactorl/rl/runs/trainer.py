@@ -148,9 +148,6 @@ class Trainer(TrainerOptions):
                 given = getattr(self, name) is None
                 require(given, self, name, "None beside a federation")
         require(self.restarts >= 0, self, "restarts", "0 or more")
-        if self.timing and self.wanted_federation is not None:
-            msg = "timing must be False with several federates, got True"
-            raise FlowError(msg, "Measure times in one process.")
         require(self.checkpoint_every >= 1, self, "checkpoint_every", "at least 1")
         require(self.final_episodes >= 0, self, "final_episodes", "0 or more")
         if self.resume and self.directory is None:
