@@ -14,7 +14,7 @@ EXTRAS = {
     "rl": ("cloudpickle", "gymnasium", "numpy"),
     "train": ("cyclopts", "jax", "matplotlib", "optax", "tensorboardX"),
     "federation": ("cloudpickle", "cryptography"),
-    "ray": ("cloudpickle", "cryptography", "ray"),
+    "ray": ("ray",),
     "pettingzoo": ("pettingzoo",),
     "sb3": ("stable-baselines3",),
     "atari": ("ale-py",),

@@ -13,6 +13,7 @@ import io
 import sys
 import sysconfig
 import zipfile
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -138,25 +139,25 @@ def _is_installed(path: Path) -> bool:
 
 
 def _archive(files: dict[str, Path]) -> bytes:
+    sizes: Counter[str] = Counter()
     target = io.BytesIO()
-    size = 0
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        for name, path in sorted(files.items()):
-            try:
-                data = path.read_bytes()
-            except OSError as error:
-                msg = f"sending {path} to other nodes failed: {error.strerror}"
-                raise LinkError(msg, _REMEDY) from error
-            size += len(data)
-            if size > MAX_BYTES:
-                whole = sorted({each.partition("/")[0] for each in files})
-                msg = (
-                    f"modules that are sent to other nodes must have at most "
-                    f"{MAX_BYTES >> 20} MiB, got more with {', '.join(whole)}"
-                )
-                raise LinkError(msg, _REMEDY)
-            info = zipfile.ZipInfo(name, _EPOCH)
-            archive.writestr(info, data, zipfile.ZIP_DEFLATED)
+    try:
+        for name, path in files.items():
+            sizes[name.partition("/")[0]] += path.stat().st_size
+        if sizes.total() > MAX_BYTES:
+            parts = (f"{name} {size >> 20}" for name, size in sizes.most_common(3))
+            msg = (
+                f"modules that are sent to other nodes must have at most "
+                f"{MAX_BYTES >> 20} MiB, got {sizes.total() >> 20}: {', '.join(parts)}"
+            )
+            raise LinkError(msg, _REMEDY)
+        with zipfile.ZipFile(target, "w", compresslevel=1) as archive:
+            for name, path in sorted(files.items()):
+                info = zipfile.ZipInfo(name, _EPOCH)
+                archive.writestr(info, path.read_bytes(), zipfile.ZIP_DEFLATED)
+    except OSError as error:
+        msg = f"sending {error.filename} to other nodes failed: {error.strerror}"
+        raise LinkError(msg, _REMEDY) from error
     return target.getvalue()
 
 
