@@ -155,7 +155,10 @@ def test_training_on_nodes_is_that_of_one_process(
     # None: one for each node, and this process.
     assert len(seen.nodes) == len(seen.pids) == (federates or 4) - 1
     assert gone(seen.pids)
-    assert ray.available_resources()["CPU"] == len(cluster.list_all_nodes()) * CPUS
+    limit = time.monotonic() + 60  # Ray takes some time to release them
+    while ray.available_resources().get("CPU") != len(cluster.list_all_nodes()) * CPUS:
+        assert time.monotonic() < limit
+        time.sleep(0.1)
 
 
 # -- errors ----------------------------------------------------------------------------
@@ -198,7 +201,7 @@ def test_too_few_cpus_are_an_error_at_once() -> None:
     assert f"reserving 3 federates with {CPUS + 1} CPU each on the Ray cluster" in text
     assert "failed: the cluster is too small" in text
     assert f"has {CPUS} CPU; " in text
-    assert f"Free at present: {3 * CPUS} CPU" in text
+    assert re.search(r"Free at present: \d+ CPU\. Use fewer federates", text)
     assert time.monotonic() - begin < 60
 
 
