@@ -289,10 +289,13 @@ def test_an_old_federate_that_still_runs_does_not_disturb_its_successor(
     ends: list[Callable[[], object]] = []
     close, kill = RayLauncher.close, KeptProcess.kill
 
+    def give_up(process: KeptProcess) -> None:
+        process._killed = True
+
     def disturb(federates: Any) -> None:
         if not old:  # as if Ray could not end the first life: it hangs, and stays
             monkeypatch.setattr(RayLauncher, "close", lambda made: ends.append(made))
-            monkeypatch.setattr(KeptProcess, "kill", lambda made: None)
+            monkeypatch.setattr(KeptProcess, "kill", give_up)
             old.extend(process.pid for process in federates.processes)
             for pid in old:
                 os.kill(pid, signal.SIGSTOP)
