@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pickle
 import signal
@@ -12,57 +11,21 @@ import sys
 import threading
 from collections import deque
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Final
 
+from reactorl._util.child_process import start_child
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from reactorl._federation.launch.job import Job
     from reactorl._federation.secret import RunSecret
+    from reactorl._util.child_process import Interpreter
 
-_PROGRAM: Final = (
-    # With -c, '' comes first in sys.path: json.py in the current directory, say.
-    "import sys; sys.path[:] = filter(None, sys.path); "
-    "import json; before, path, after = json.loads(sys.argv[3]); "
-    "sys.path[:] = before + (sys.path if path is None else path) + after; "
-    "from reactorl._federation.launch.child import main; sys.exit(main())"
-)
+_MODULE: Final = "reactorl._federation.launch.child"
 _LINE_BYTES: Final = 1 << 16
 _LAST_WORDS: Final = 12
 _REST_SECONDS: Final = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class Interpreter:
-    """The Python that the process of a federate runs in.
-
-    Attributes:
-        executable: Its file.
-        flags: Its options.
-        path: Its ``sys.path``; None: as it is.
-        before: Directories that come before these.
-        after: Directories that come after these.
-        env: Environment variables; None: those of this process.
-    """
-
-    executable: str
-    flags: tuple[str, ...]
-    path: tuple[str, ...] | None
-    before: tuple[str, ...] = ()
-    after: tuple[str, ...] = ()
-    env: Mapping[str, str] | None = None
-
-    @classmethod
-    def of_this_process(cls) -> Interpreter:
-        """Return one that is like this process."""
-        return cls(sys.executable, own_flags(), tuple(sys.path))
-
-
-def own_flags() -> tuple[str, ...]:
-    """Return the options with which this interpreter was started."""
-    flags: list[str] = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
-    return tuple(flags)
 
 
 class FederateProcess:
@@ -92,7 +55,7 @@ class FederateProcess:
         show: Callable[[str, str], object] | None = None,
     ) -> None:
         self.name = name
-        self._interpreter = interpreter or Interpreter.of_this_process()
+        self._interpreter = interpreter
         self._show = show or self._print
         self.index = job.index
         self._job = pickle.dumps(job)
@@ -170,25 +133,16 @@ class FederateProcess:
     # -- the thread -----------------------------------------------------------------
 
     def _keep(self) -> None:
-        python = self._interpreter
         secret_reader, secret_writer = os.pipe()
         reader, self._lifeline = os.pipe()
         try:
-            self._process = process = subprocess.Popen(
-                [
-                    python.executable,
-                    *python.flags,
-                    "-c",
-                    _PROGRAM,
-                    str(secret_reader),
-                    str(reader),
-                    json.dumps([python.before, python.path, python.after]),
-                ],
-                env=python.env,
+            self._process = process = start_child(
+                _MODULE,
+                [secret_reader, reader],
+                self._interpreter,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                pass_fds=[secret_reader, reader],
             )
         except OSError as error:
             self._error = error

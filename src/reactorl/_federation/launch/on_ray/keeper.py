@@ -24,7 +24,8 @@ import reactorl
 from reactorl._federation.endpoint import Address
 from reactorl._federation.launch.on_ray.cluster import import_ray
 from reactorl._federation.launch.on_ray.sealing import SealingKey
-from reactorl._federation.launch.process import FederateProcess, Interpreter
+from reactorl._federation.launch.process import FederateProcess
+from reactorl._util.child_process import Interpreter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -32,8 +32,8 @@ from reactorl._federation.launch.on_ray.keeper import (
 from reactorl._federation.launch.on_ray.process import KeptProcess, reason
 from reactorl._federation.launch.on_ray.sealing import seal
 from reactorl._federation.launch.on_ray.shipment import Shipment, shipment
-from reactorl._federation.launch.process import own_flags
 from reactorl._federation.link_errors import LinkError
+from reactorl._util.child_process import own_flags
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
