@@ -139,7 +139,7 @@ class TrainingSession:
             starting.enter_context(remembered_interrupts())
             run = self._run = task.start(
                 workers=trainer.workers,
-                federation=trainer.federates if trainer.federates > 1 else None,
+                federation=trainer.wanted_federation,
                 saved=self._saved,
                 trace="values" if trainer.trace else False,
                 timing=trainer.timing,
