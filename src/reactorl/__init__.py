@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     )
     from reactorl._federation.drive import drive
     from reactorl._federation.launch.joining import join_federation
+    from reactorl._federation.nodes.on_ray import inspect_nodes
     from reactorl._federation.run import run
     from reactorl._runtime.options import MAX_WORKERS
     from reactorl._runtime.recording import Recording
@@ -144,6 +145,7 @@ __all__ = [
     "graph",
     "history",
     "hours",
+    "inspect_nodes",
     "interleaved",
     "join_federation",
     "minutes",
@@ -178,6 +180,7 @@ _LAZY = {
     "native_state": "reactorl._decl.native",
     "drive": "reactorl._federation.drive",
     "join_federation": "reactorl._federation.launch.joining",
+    "inspect_nodes": "reactorl._federation.nodes.on_ray",
     "run": "reactorl._federation.run",
 }
 _LAZY_PACKAGES = ("diagram", "lf", "rl")
