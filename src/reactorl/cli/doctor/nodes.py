@@ -39,13 +39,11 @@ def node_sections(facts: Facts) -> Iterator[Section]:
         if "problem" in node:
             yield title, [("problem", node["problem"])]
             continue
+        prints = node["fingerprint"]
         rows = [
             ("versions", ", ".join(f"{k} {v}" for k, v in node["versions"].items())),
             ("processor", f"{node['processor']}, {node['cores']} cores"),
-            (
-                "fingerprint",
-                " ".join(f"{k} {v}" for k, v in node["fingerprint"].items()),
-            ),
+            ("fingerprint", ", ".join(f"{k} {v}" for k, v in prints.items())),
         ]
         link = links.get(node["id"])
         if link is not None and "problem" in link:
@@ -102,8 +100,8 @@ def _fingerprints(facts: Facts) -> Iterator[Advice]:
     if found := fingerprint_differences(prints):
         yield Advice(
             f"numeric fingerprints differ: {described_differences(found)}",
-            "Use nodes with the same processor and versions: over these, a program does "
-            "not have the results of one machine.",
+            "Use nodes with the same processor and versions: over these, a program "
+            "does not have the results of one machine.",
             broken=True,
         )
 
@@ -136,9 +134,9 @@ def _links(facts: Facts) -> Iterator[Advice]:
                 "docs/scaling.md says what an iteration transfers.",
             )
         if link["latency"] > _FAR:
+            time = f"{link['latency'] * 1e3:,.1f} ms there and back"
             yield Advice(
-                f"node {link['node']} is far ({link['latency'] * 1e3:,.1f} ms there and "
-                "back)",
+                f"node {link['node']} is far ({time})",
                 "Use iterations that take much longer, or a policy lag.",
             )
 
