@@ -79,7 +79,7 @@ def test_without_ray_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None
     assert "pip install 'reactorl[ray]'" in str(caught.value)
 
 
-def test_an_address_that_is_none_is_an_error() -> None:
+def test_an_address_without_a_cluster_is_an_error() -> None:
     pytest.importorskip("ray", reason="Ray has no wheels for this Python")
 
     with pytest.raises(FederationError, match="connecting to a Ray cluster at nowhere"):

@@ -24,7 +24,7 @@ from reactorl._util.machine import cpu_model, usable_cores
 from reactorl._util.numeric_fingerprint import PARTS, numeric_fingerprint
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 PACKAGES: Final = ("reactorl", "numpy", "jax", "jaxlib", "gymnasium", "ray")
 """Packages whose versions should be the same on all nodes."""
@@ -180,7 +180,7 @@ class _Probes:
                 "address": node["NodeManagerAddress"],
                 "head": number == 0,
             }
-            facts = self._answer(number, lambda reference=reference: reference)
+            facts = self._answer(number, reference)
             found.append({**one, **(facts or {"problem": self._problems[number]})})
         return found
 
@@ -190,14 +190,12 @@ class _Probes:
             return
         host = self._nodes[0]["NodeManagerAddress"]
         listening = self._actors[0].listen
-        address = self._answer(0, lambda: listening.remote(host, self._key))
+        address = self._answer(0, listening.remote(host, self._key))
         for number in range(1, len(self._actors)):
             if number in self._problems or address is None:
                 continue
             measure = self._actors[number].measure
-            found = self._answer(
-                number, lambda measure=measure: measure.remote(address, self._key)
-            )
+            found = self._answer(number, measure.remote(address, self._key))
             one = {"node": self._nodes[number]["NodeID"][:8]}
             if found is None:
                 yield {**one, "problem": self._problems[number]}
@@ -205,10 +203,10 @@ class _Probes:
                 # The other way round: how much that node is ahead of the head.
                 yield {**one, **found, "clock_offset": -found["clock_offset"]}
 
-    def _answer(self, number: int, ask: Callable[[], Any]) -> Any:  # noqa: ANN401
+    def _answer(self, number: int, reference: Any) -> Any:  # noqa: ANN401
         """Return an actor's answer; None after noting a problem."""
         try:
-            return self._ray.get(ask(), timeout=_SECONDS)
+            return self._ray.get(reference, timeout=_SECONDS)
         except self._ray.exceptions.GetTimeoutError:
             self._problems[number] = f"no answer within {_SECONDS:.0f} s"
         except self._ray.exceptions.RayError as error:

@@ -34,9 +34,10 @@ cores, packages, environment variables; run a small program on two workers twice
 and compare the results; list the environments that are stepped in native code;
 give advice for full speed. Changes nothing.
 
-With --nodes: the nodes of a running Ray cluster, instead of this machine. Compares
-versions and numeric fingerprints, measures clocks, and latency and bandwidth from the
-head to each node, and warns of a Ray that is open to strangers.
+With --nodes: the nodes of a running Ray cluster instead of this machine.
+Compares versions and numeric fingerprints, measures clocks, and latency and
+bandwidth between the head and each node, and warns of a Ray that is open to
+strangers.
 """
 EPILOG = """\
 examples:
