@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 import numpy as np
 
 from reactorl.rl.algorithms._jax import jax, jnp
-from reactorl.rl.algorithms.networks.layers import orthogonal
+from reactorl.rl.algorithms.networks.layers import apply_layer, orthogonal
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -119,7 +119,7 @@ class GRU(RecurrentLayer):
     ) -> Memory:
         """Return the memory after one step."""
         before = memory["h"]
-        inner = before @ params["wh"]
+        inner = _product(before, params["wh"], xp)
         size = self.size
         reset = _sigmoid(projected[:, :size] + inner[:, :size], xp)
         update = _sigmoid(projected[:, size : 2 * size] + inner[:, size : 2 * size], xp)
@@ -149,7 +149,7 @@ class LSTM(RecurrentLayer):
         xp: ModuleType,
     ) -> Memory:
         """Return the memory after one step."""
-        gates = projected + memory["h"] @ params["wh"]
+        gates = projected + _product(memory["h"], params["wh"], xp)
         size = self.size
         enter, forget, candidate, leave = (
             gates[:, place * size : (place + 1) * size] for place in range(4)
@@ -163,6 +163,13 @@ def recurrent_layer(kind: Recurrence, size: int) -> RecurrentLayer | None:
     """Return the layer of this kind, None for ``none``."""
     layers = {"gru": GRU, "lstm": LSTM}
     return layers[kind](size) if kind != "none" else None
+
+
+def _product(rows: Any, weights: Any, xp: ModuleType) -> Any:  # noqa: ANN401
+    if xp is not np:
+        return rows @ weights
+    layer = {"w": weights, "b": np.zeros(weights.shape[1], np.float32)}
+    return apply_layer(layer, rows, xp)
 
 
 def _sigmoid(values: Any, xp: ModuleType) -> Any:  # noqa: ANN401
