@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from reactorl import drive, msec
-from reactorl.rl import DQN, IMPALA, PPO, Flow
+from reactorl.rl import DQN, IMPALA, PPO, Flow, apply_mlp
 from reactorl.rl.checkpoint.registry import StateRegistry
 from reactorl.rl.envs.factory import Recipe
 from reactorl.rl.envs.native import _bodies
@@ -262,7 +263,7 @@ def network(seed: int, sizes: tuple[int, ...]) -> list[dict[str, Any]]:
             "w": (random.standard_normal((a, b)) / np.sqrt(a)).astype(np.float32),
             "b": random.standard_normal(b).astype(np.float32),
         }
-        for a, b in zip(sizes, sizes[1:], strict=False)
+        for a, b in pairwise(sizes)
     ]
 
 
@@ -329,9 +330,16 @@ def test_tanh_is_near_for_all_numbers() -> None:
     exact = np.tanh(numbers.astype(np.float64))
     units = np.abs(found[:-6] - exact) / np.spacing(np.abs(exact).astype(np.float32))
     assert np.nanmax(units[numbers != 0]) < 6
-    np.testing.assert_array_equal(
-        found[-6:], np.float32([1, -1, np.nan, 0, 1e-30, -1])
-    )
+    np.testing.assert_array_equal(found[-6:], np.float32([1, -1, np.nan, 0, 1e-30, -1]))
+
+
+def test_weights_in_any_order_of_memory() -> None:
+    layers = network(1, (3, 4, 2))
+    rows = np.ones((2, 3), np.float32)
+    turned = [{"w": np.asfortranarray(x["w"]), "b": x["b"]} for x in layers]
+    expected = applied(layers, rows).tobytes()
+    assert apply_mlp(turned, rows, np, "tanh").tobytes() == expected
+    assert apply_mlp(turned, rows[::-1], np, "tanh").tobytes() == expected
 
 
 def test_arrays_of_other_dtypes_are_computed_in_numpy() -> None:
@@ -339,8 +347,6 @@ def test_arrays_of_other_dtypes_are_computed_in_numpy() -> None:
     rows = np.ones((2, 3))
     found = np.empty((2, 2), np.float32)
     assert not _bodies.apply_layers(layers, rows, found, "tanh", "none")
-    from reactorl.rl import apply_mlp
-
     expected = applied(layers, rows.astype(np.float32))
     given_back = apply_mlp(layers, rows, np, "tanh")
     assert given_back.dtype == np.float64

@@ -186,7 +186,11 @@ class ActorCritic(NetworkOptions):
             return None
         normal = (weights["mean"], weights["scale"]) if self.norm_obs else None
         return self._native(
-            weights, shape, one_hot=one_hot, normal=normal, extras={"progress": progress}
+            weights,
+            shape,
+            one_hot=one_hot,
+            normal=normal,
+            extras={"progress": progress},
         )
 
     def _policy_of(self, weights: Weights, inputs: ActInput) -> NativePolicy | None:

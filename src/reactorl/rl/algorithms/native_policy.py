@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
 
+from reactorl.rl.algorithms.networks.layers import contiguous
 from reactorl.rl.envs.native import _bodies
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class NativePolicy:
         self.shape: tuple[int, ...] = limits["low"].shape if limits else ()
         """Of an action."""
         self.core = _bodies.Policy(
-            layers=layers,
+            layers=contiguous(layers),
             hidden=hidden,
             kind=kind,
             values=_listed(one_hot.get("values")),

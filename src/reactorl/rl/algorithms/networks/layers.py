@@ -35,7 +35,12 @@ def apply_layer(layer: dict[str, Any], rows: Any, xp: ModuleType) -> Any:  # noq
     return apply_layers([layer], rows, "none", "none")
 
 
-def apply_layers(layers: list[dict[str, Any]], rows: Any, hidden: str, last: str) -> Any:  # noqa: ANN401
+def apply_layers(
+    layers: list[dict[str, Any]],
+    rows: Any,  # noqa: ANN401
+    hidden: str,
+    last: str,
+) -> Any:  # noqa: ANN401
     """Return the output of layers for each row of an array of NumPy.
 
     A row's bits do not depend on the other rows, unlike those of a product of
@@ -51,9 +56,18 @@ def apply_layers(layers: list[dict[str, Any]], rows: Any, hidden: str, last: str
     inputs = np.ascontiguousarray(rows)
     if _bodies.apply_layers(layers, inputs, found, hidden, last):
         return found
+    if _bodies.apply_layers(contiguous(layers), inputs, found, hidden, last):
+        return found
     for place, layer in enumerate(layers):
         rows = rows @ layer["w"] + layer["b"]
         activation = last if place == len(layers) - 1 else hidden
         if activation != "none":
             rows = np.tanh(rows) if activation == "tanh" else np.maximum(rows, 0)
     return rows
+
+
+def contiguous(layers: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return layers with arrays as native code reads them, copied if need be."""
+    return [
+        {name: np.ascontiguousarray(layer[name]) for name in layer} for layer in layers
+    ]

@@ -60,7 +60,8 @@ class RecurrentLayer(ABC):
 
     def project(self, params: Any, inputs: Any) -> Any:  # noqa: ANN401
         """Return the part of the gates that does not depend on the memory."""
-        return inputs @ params["wi"] + params["b"]
+        xp = np if isinstance(inputs, np.ndarray) else jnp
+        return apply_layer({"w": params["wi"], "b": params["b"]}, inputs, xp)
 
     @abstractmethod
     def step(
