@@ -149,6 +149,8 @@ class ActorCritic(NetworkOptions):
     ) -> ActOutput:
         """Return sampled actions, their log-probabilities, and the progress."""
         memory = None
+        encoded: Array
+        logs: Any
         policy = self._policy_of(weights, inputs)
         if policy is not None:
             rows = self._rows(weights, inputs.observations, np)

@@ -8,7 +8,7 @@ names another directory, ``JAX_ENABLE_COMPILATION_CACHE=false`` turns the cache 
 
 The key of an entry contains the program, JAX's version and its flags. The directory is
 one for each build of Python and each kind of processor, whose instructions the compiler
-uses. Entries contain machine code, so nobody else may write into the directory.
+uses. Entries contain machine code, so the directory belongs to the user alone.
 """
 
 from __future__ import annotations

@@ -133,7 +133,7 @@ class NativeRollout:
             if step:  # a row of each step of the trajectory
                 empty = np.empty((step, *drawn.shape[1:]), drawn.dtype)
                 self._noise = np.concatenate([empty, drawn])
-        arrays = self._columns.arrays
+        arrays: dict[str, Any] = self._columns.arrays
         if "next_observations" not in arrays:
             self._make_columns(stepping, size)
         stop, ended = stepping.core.collect(
