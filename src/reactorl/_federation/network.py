@@ -7,10 +7,18 @@ import threading
 from functools import partial
 from typing import TYPE_CHECKING
 
-from reactorl._federation.frames import Bye, Save, Saved, Start, StopRequest
+from reactorl._federation.frames import (
+    Bye,
+    Probe,
+    Save,
+    Saved,
+    Start,
+    StopRequest,
+)
 from reactorl._federation.link import Link
 from reactorl._federation.link_errors import FrameError, LinkError, PeerLostError
 from reactorl._federation.messages import BEFORE_ALL, Kind, Message, Report
+from reactorl._federation.probes import answer
 from reactorl._federation.values import ValueCodec
 
 if TYPE_CHECKING:
@@ -242,6 +250,11 @@ class Network:
                     self._start = frame
                 elif isinstance(frame, Save) and self._federate is not None:
                     self._federate.save_after(frame.tag)
+                elif isinstance(frame, Probe):
+                    federate = self._federate
+                    known = None if federate is None else federate.progress()
+                    self.coordinator.put(answer(frame, known))
+                    self.coordinator.flush()
                 elif not isinstance(frame, Bye):
                     self._unexpected(self.coordinator, frame)
                 self._changed.notify_all()

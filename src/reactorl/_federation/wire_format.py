@@ -40,6 +40,8 @@ KINDS: Final = {
     frames.Finished: 39,
     frames.Bye: 40,
     frames.StopRequest: 41,
+    frames.Probe: 42,
+    frames.Reading: 43,
 }
 """Numbers on the wire of frames that are not a ``Message``, whose number is its kind.
 A change of these or of ``Kind`` needs another ``VERSION``."""
@@ -49,6 +51,8 @@ _TAG: Final = Struct("<qQ")
 _VALUE: Final = Struct("<QIIqQqQQQ")
 _MESSAGE: Final = Struct("<IIqQqQQ")  # the same without number and size
 _SAVED: Final = Struct("<qQQ")
+_PROBE: Final = Struct("<QI")
+_READING: Final = Struct("<QqQ")  # number, clock, size of the pickle
 _FACTS: Final = Struct("<QQ")  # size of the facts, of the pickle
 _REPORT: Final = Struct("<qQqQqQqQQQ")  # four tags, whether inside, what was taken
 _COUNTS: Final = Struct("<QQ")
@@ -94,6 +98,9 @@ def pack(frame: Frame) -> list[bytes | memoryview]:
     match frame:
         case frames.Saved(tag, payload):
             return _pack_payload(kind, _SAVED.pack(*tag, len(payload.data)), payload)
+        case frames.Reading(number, clock, payload):
+            fields = _READING.pack(number, clock, len(payload.data))
+            return _pack_payload(kind, fields, payload)
         case frames.Failed(facts, payload) | frames.Finished(facts, payload):
             text = _json(facts)
             head = _FACTS.pack(len(text), len(payload.data))
@@ -114,6 +121,8 @@ def pack(frame: Frame) -> list[bytes | memoryview]:
             body = _STATUS.pack(status)
         case frames.Save(tag):
             body = _TAG.pack(*tag)
+        case frames.Probe(number, progress):
+            body = _PROBE.pack(number, progress)
         case frames.StopRequest():
             body = b""
     return [HEADER.pack(MAGIC, VERSION, kind, 0, len(body)) + body]
@@ -219,6 +228,12 @@ class FrameReader:
         tag = self._tag(time, microstep)
         _, payload = self._payload(count, length - _SAVED.size, 0, size)
         return frames.Saved(tag, payload)
+
+    def _reading(self, count: int, length: int) -> frames.Reading:
+        self._check_sizes(count, length, _READING.size)
+        number, clock, size = _READING.unpack(self._source.take(_READING.size))
+        _, payload = self._payload(count, length - _READING.size, 0, size)
+        return frames.Reading(number, clock, payload)
 
     def _facts(self, count: int, length: int) -> tuple[Facts, Payload]:
         self._check_sizes(count, length, _FACTS.size)
@@ -367,9 +382,11 @@ _DECODERS: Final[dict[int, Callable[[bytes, int], Frame | None]]] = {
     KINDS[frames.Save]: _save,
     KINDS[frames.StopRequest]: _only(frames.StopRequest, Struct("")),
     KINDS[frames.Bye]: _only(frames.Bye, _STATUS),
+    KINDS[frames.Probe]: _only(frames.Probe, _PROBE),
 }
 _WITH_PAYLOAD: Final[dict[int, Callable[[FrameReader, int, int], Frame]]] = {
     KINDS[frames.Saved]: FrameReader._saved,
+    KINDS[frames.Reading]: FrameReader._reading,
     KINDS[frames.Failed]: FrameReader._failed,
     KINDS[frames.Finished]: FrameReader._finished,
 }

@@ -286,7 +286,8 @@ def run_locally(
         start_multiple=start_multiple,
     ) as federates:
         parts = federates.wait()
-    result = whole_result(program, cut, options, parts)
+    clocks = federates.server.probes.clocks
+    result = whole_result(program, cut, options, parts, clocks)
     return result, [part.extra for part in parts]
 
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pickle
 import signal
@@ -14,18 +13,15 @@ from collections import deque
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Final
 
+from reactorl._util.child_process import start_child
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reactorl._federation.launch.job import Job
     from reactorl._federation.secret import RunSecret
 
-_PROGRAM: Final = (
-    # With -c, '' comes first in sys.path: json.py in the current directory, say.
-    "import sys; sys.path[:] = filter(None, sys.path); "
-    "import json; sys.path[:] = json.loads(sys.argv[3]); "
-    "from reactorl._federation.launch.child import main; sys.exit(main())"
-)
+_MODULE: Final = "reactorl._federation.launch.child"
 _LINE_BYTES: Final = 1 << 16
 _LAST_WORDS: Final = 12
 _REST_SECONDS: Final = 1.0
@@ -131,20 +127,12 @@ class FederateProcess:
         secret_reader, secret_writer = os.pipe()
         reader, self._lifeline = os.pipe()
         try:
-            self._process = process = subprocess.Popen(
-                [
-                    sys.executable,
-                    *subprocess._args_from_interpreter_flags(),  # type: ignore[attr-defined]
-                    "-c",
-                    _PROGRAM,
-                    str(secret_reader),
-                    str(reader),
-                    json.dumps(sys.path),
-                ],
+            self._process = process = start_child(
+                _MODULE,
+                [secret_reader, reader],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                pass_fds=[secret_reader, reader],
             )
         except OSError as error:
             self._error = error

@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reactorl._util.interrupts import remembered_interrupts
 from reactorl.cli.support.console import say
 from reactorl.cli.support.dataclass_flags import FlagError, Flags
 from reactorl.cli.support.errors import explained, fail, missing
@@ -127,6 +128,11 @@ def add_to(subparsers: argparse._SubParsersAction[Parser]) -> None:
 
 def command(args: argparse.Namespace) -> int:
     """Train; return the exit status."""
+    with remembered_interrupts():
+        return _train(args)
+
+
+def _train(args: argparse.Namespace) -> int:
     if args.list_presets or LIST_PRESETS in args.flags:
         return list_presets(args.algorithm)
     if args.algorithm is None:
