@@ -58,9 +58,8 @@ class RecurrentLayer(ABC):
         """Return the memory at the start of an episode, in so many rows."""
         return {name: np.zeros((count, self.size), np.float32) for name in self.names}
 
-    def project(self, params: Any, inputs: Any) -> Any:  # noqa: ANN401
+    def project(self, params: Any, inputs: Any, xp: ModuleType) -> Any:  # noqa: ANN401
         """Return the part of the gates that does not depend on the memory."""
-        xp = np if isinstance(inputs, np.ndarray) else jnp
         return apply_layer({"w": params["wi"], "b": params["b"]}, inputs, xp)
 
     @abstractmethod
@@ -96,7 +95,9 @@ class RecurrentLayer(ABC):
             after = self.step(params, projected, kept, jnp)
             return after, after
 
-        _, found = jax.lax.scan(one, memory, (self.project(params, inputs), starts))
+        _, found = jax.lax.scan(
+            one, memory, (self.project(params, inputs, jnp), starts)
+        )
         return found  # type: ignore[no-any-return]
 
 
