@@ -62,8 +62,8 @@ template <typename T>
 auto memory_with(nb::handle array, NPY_TYPES type, std::size_t size, int flags) -> T* {
   if (!is_array(array)) throw std::invalid_argument("an array is missing");
   auto* const found = reinterpret_cast<PyArrayObject*>(array.ptr());
-  if ((PyArray_FLAGS(found) & flags) != flags ||
-      PyArray_DESCR(found)->type_num != type || PyArray_DESCR(found)->byteorder == '>' ||
+  if ((PyArray_FLAGS(found) & flags) != flags || PyArray_DESCR(found)->type_num != type ||
+      PyArray_DESCR(found)->byteorder == '>' ||
       nb::cast<std::size_t>(array.attr("size")) != size) {
     throw std::invalid_argument("an array has another form");
   }

@@ -167,7 +167,9 @@ class NativePolicy {
     to.actions = wanted<float>(actions, NPY_FLOAT, count * outputs);
     to.log_probs = wanted<float>(log_probs, NPY_FLOAT, count);
     check(to);
-    const auto* const allowed = masks.is_none() ? nullptr : readable<std::uint8_t>(masks, NPY_BOOL, count * outputs);
+    const auto* const allowed =
+        masks.is_none() ? nullptr
+                        : readable<std::uint8_t>(masks, NPY_BOOL, count * outputs);
     const void* const drawn = noise_of(noise, count);
     if (count * policy.network.products() < kDetachedProducts) {
       policy.act(in, count, drawn, allowed, to);
@@ -184,7 +186,8 @@ class NativePolicy {
     switch (policy.distribution.kind) {
       case native::Kind::kCategorical:
         return readable<double>(noise, NPY_DOUBLE, count * outputs);
-      case native::Kind::kNormal: return readable<float>(noise, NPY_FLOAT, count * outputs);
+      case native::Kind::kNormal:
+        return readable<float>(noise, NPY_FLOAT, count * outputs);
       case native::Kind::kEpsilonGreedy: break;
     }
     return readable<double>(noise, NPY_DOUBLE, count);

@@ -145,9 +145,8 @@ class Stepping {
       for (std::size_t k = 0; k < some; ++k) {
         const std::size_t at = active[k];
         const bool floats = bodies_.acts_with_floats();
-        const void* const action =
-            floats ? static_cast<const void*>(to.actions + k)
-                   : static_cast<const void*>(to.indices + k);
+        const void* const action = floats ? static_cast<const void*>(to.actions + k)
+                                          : static_cast<const void*>(to.indices + k);
         is_left |= bodies_.step(action, at, at + 1, row_).left != 0;
       }
       if (is_left) return {done, true};
