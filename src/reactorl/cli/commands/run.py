@@ -36,6 +36,7 @@ examples:
   reactorl run hello.lf --timing hello.times       then 'reactorl trace'
   reactorl run hello.lf --dashboard                watch the run in a browser
   reactorl run robots.lf --federated               a process for each federate
+  reactorl run robots.lf --federated --dashboard   with a row for each of them
 
 exit status: 0 if the run ended normally, 1 after an exception in a body, n
 after exit(n) in a body, 2 if the program has errors and was not started.
@@ -90,10 +91,7 @@ def command(args: argparse.Namespace) -> int:
 
 def _wrong_combination(args: argparse.Namespace) -> str:
     """Return what is wrong with the options together; empty: nothing."""
-    if args.federated:
-        if args.dashboard:
-            return "--dashboard cannot be combined with --federated"
-    elif args.listen is not None:
+    if args.listen is not None and not args.federated:
         return "--listen needs --federated"
     if args.listen is not None and args.token_file is None:
         return "--listen needs --token-file FILE, which the federates need as well"
@@ -197,12 +195,7 @@ def _run_here(
         say(f"reactorl: {main.name} is federated: {note}\n")
         if args.id:
             loaded.lowering.lf._federation_id = args.id
-    facts = [("file", str(args.file))]
-    with (
-        _served(program, title=main.name, facts=facts)
-        if args.dashboard
-        else nullcontext()
-    ) as dashboard:
+    with _dashboard(program, args, loaded) as dashboard:
         return run(
             program,
             **options,
@@ -234,17 +227,21 @@ def _run_as_processes(
         tracing=options["trace"] is not False,
         silent=level == "error",
     )
-    return run_federates(
-        source,
-        loaded,
-        program,
-        federates,
-        **options,
-        timing=args.timing is not None,
-        start_time=_start_time(args.start_time_multiple) if options["fast"] else None,
-        start_multiple=args.start_time_multiple or 1,
-        gather=_gather(args),
-    )
+    with _dashboard(program, args, loaded) as dashboard:
+        return run_federates(
+            source,
+            loaded,
+            program,
+            federates,
+            **options,
+            timing=args.timing is not None,
+            start_time=_start_time(args.start_time_multiple)
+            if options["fast"]
+            else None,
+            start_multiple=args.start_time_multiple or 1,
+            gather=_gather(args),
+            at_start=None if dashboard is None else dashboard.watch,
+        )
 
 
 def _gather(args: argparse.Namespace) -> Gather | None:
@@ -297,8 +294,14 @@ def _status(error: SystemExit) -> int:
     return 1
 
 
-def _served(program: Program, **how: Any) -> AbstractContextManager[Any]:  # noqa: ANN401
+def _dashboard(
+    program: Program, args: argparse.Namespace, loaded: LoadedProgram
+) -> AbstractContextManager[Any]:
     """Return a context manager that serves a dashboard; it is imported only then."""
+    if not args.dashboard:
+        return nullcontext()
     from reactorl.dashboard import served
 
-    return served(program, **how)
+    main = loaded.linked.main
+    assert main is not None
+    return served(program, title=main.name, facts=[("file", str(args.file))])
