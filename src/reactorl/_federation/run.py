@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from reactorl._program.cut import cut_program
 from reactorl._program.elaborate import elaborate
-from reactorl._program.placement import Federation
+from reactorl._program.placement import Federation, parts_of
 from reactorl._program.rules import check_main_has_no_ports
 from reactorl._runtime.options import TraceDetail, make_options
 from reactorl._runtime.recording import Recording
@@ -79,10 +79,12 @@ def run(
         shuffle: For tests: another order of ready reactions for each value. The trace
             must not change.
         timing: Measure how long each invocation of a reaction takes, how late tags
-            begin, and which federate waits for which: ``result.timing``. Sums are of all; single invocations are kept for
-            the last 65,536 of each worker, or for as many as the number given here.
-        federation: Run the program as several processes of this machine, its federates:
-            which reactors go where, or how many federates. The result is that of one
+            begin, and which federate waits for which: ``result.timing``. Sums are of
+            all; single invocations are kept for the last 65,536 of each worker, or for
+            as many as the number given here.
+        federation: Run the program as several processes, its federates: which reactors
+            go where, or how many federates. They run on this machine, or, by
+            ``RayFederation``, on the nodes of a Ray cluster. The result is that of one
             process. ``workers`` is then the number of each; None: the cores are shared
             among them. The processes get the classes by import, or by value if they
             cannot be imported; their output appears line by line, with their names.
@@ -124,13 +126,15 @@ def run(
             replay = Recording.load(replay)
     if federation is not None:
         from reactorl._federation.launch.job import source_of
-        from reactorl._federation.launch.local import run_locally, workers_of_each
+        from reactorl._federation.launch.launcher import workers_of_each
+        from reactorl._federation.launch.local import run_locally
 
         if isinstance(federation, int):
             federation = Federation(federation)
+        federation = federation.sized(parts_of(program) + 1)
         cut = cut_program(program, federation)
         if workers is None and not check:
-            options = replace(options, workers=workers_of_each(cut))
+            options = replace(options, workers=workers_of_each(cut, federation))
         result, _ = run_locally(
             source_of(main),
             program,
