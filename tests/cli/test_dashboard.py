@@ -66,7 +66,7 @@ reactor Sink {
   input x
   reaction(x) {= print("got", x.value) =}
 }
-federated reactor Two {
+federated reactor {
   source = new Source()
   sink = new Sink()
   source.y -> sink.x

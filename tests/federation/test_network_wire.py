@@ -132,7 +132,7 @@ def test_reports_that_say_nothing_new_are_not_sent(wired: Wired) -> None:
 def test_reports_of_short_waits_are_not_sent(
     wired: Wired, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A wait that goes on is said again; one that ended by a value is not."""
+    """A wait that lasts is said again; one that ended by a value is not."""
     monkeypatch.setattr(network, "_QUIET_SECONDS", 1e9)
     say = wired.network.report
 

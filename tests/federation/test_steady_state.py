@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is sent besides values while a program goes on in the same way: nothing."""
+"""In the steady state of a program nothing is sent besides values."""
 
 from __future__ import annotations
 

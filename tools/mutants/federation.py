@@ -233,7 +233,7 @@ FEDERATION: Final = (
         "        if not prompt and new != self._held and now < self._quiet_until:\n",
         "        if False:\n",
         ("tests/federation/test_network_wire.py",),
-        "Each wait for a value costs a report that nobody needs.",
+        "Each wait for a value costs a report without need.",
     ),
     Mutant(
         "federation-promise-on-a-value-that-comes-twice-is-lost",
