@@ -45,6 +45,7 @@ examples:
   reactorl train ppo --env-id LunarLander-v3    with the preset for it
   reactorl train --list-presets                 tuned settings by environment
   reactorl train dqn --dashboard                watch it in a browser
+  reactorl train impala --nodes ray             on all nodes of a Ray cluster
   reactorl train dqn --resume runs/CartPole-v1__dqn__1__1700000000
 
 exit status: 0 when the training is complete; 130 after Ctrl-C, 143 after
@@ -79,7 +80,8 @@ GROUPS = {
     "replay buffer": ("buffer_size", "batch_size", "priority", "n_step"),
     "evaluation": ("eval_every", "eval_episodes", "eval_max_steps", "final_episodes"),
     "run": (
-        "workers", "federates", "restarts", "runs_dir", "resume", "preset",
+        "workers", "federates", "restarts", "nodes", "ray_address", "cpus_per_federate",
+        "python", "runs_dir", "resume", "preset",
         "checkpoint_every", "trace", "timing", "dashboard", "progress",
     ),
     "Weights & Biases": ("track", "wandb_project_name", "wandb_entity"),
