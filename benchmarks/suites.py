@@ -28,6 +28,7 @@ _ALL = (
             "pipeline",
             "reactors",
             "workers",
+            "federates",
         ),
         effort="quick",
         out="bench",

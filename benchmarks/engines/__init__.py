@@ -259,6 +259,13 @@ def _variants(python: Python) -> tuple[Engine, ...]:
 
 _OTHER_PYTHON = (
     Engine(
+        "sockets",
+        "raw sockets",
+        "ours-gil",
+        "processes and blocking Unix sockets, on CPython with GIL",
+        needs=PLAIN,
+    ),
+    Engine(
         "ours-process-ft", "ReactoRL processes (3.14t)", "ours-ft", "", OURS, PROCESSES
     ),
     Engine("gym-async-ft", "AsyncVectorEnv (3.14t)", "ours-ft", "", ("gymnasium",)),
