@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from reactorl.cli.support.console import say
 from reactorl.cli.support.errors import explained, fail, show
 from reactorl.cli.support.run_options import add_options
-from reactorl.cli.support.streams import stdout_is_broken
+from reactorl.cli.support.streams import repair_streams, stdout_is_broken
 from reactorl.cli.support.trace_writer import TraceWriter
 from reactorl.lf import Report, seed_globals
 
@@ -87,6 +87,7 @@ def command(args: argparse.Namespace) -> int:
         say(*explained(error))
         return 1
     finally:
+        repair_streams()
         sys.stdout.flush()
 
 
