@@ -54,7 +54,8 @@ class Wired:
     def close(self, *, ran: bool = False) -> None:
         if not ran:  # in a thread, which has closed it
             self.federate.live.close()
-        self.network.close(Finished({}, encode(None)), 0, timeout=0)
+        self.network.finish(Finished({}, encode(None)))
+        self.network.close(0, timeout=0)
         for end in (self.coordinator, *self.peers.values()):
             end.link.close(timeout=0)
 

@@ -8,11 +8,13 @@ numbers, are kept for those who may need them again, and are dropped if they com
 from __future__ import annotations
 
 import threading
+from dataclasses import dataclass
+from operator import add
 from typing import TYPE_CHECKING, Protocol
 
 from reactorl._federation.codec import encode
 from reactorl._federation.merge import FederateTrace
-from reactorl._federation.messages import Kind, Message, Report
+from reactorl._federation.messages import BEFORE_ALL, Kind, Message, Report
 from reactorl._federation.parts import partial_result
 from reactorl._program.cut import Part
 from reactorl._runtime.federated import ElsewhereError, Federated
@@ -59,6 +61,24 @@ class Wire(Protocol):
     def request_stop(self) -> None:
         """Ask the coordinator to end the program."""
 
+    def physical(self) -> None:
+        """Tell the coordinator that this federate cannot be repeated, and wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """Where a new life of a federate begins: after a tag, from a saved state.
+
+    Attributes:
+        sent: How many values it had sent, per federate.
+        received: How many had been sent to it.
+        tag: The tag.
+    """
+
+    sent: tuple[int, ...]
+    received: tuple[int, ...]
+    tag: Tag = BEFORE_ALL
+
 
 class Federate:
     """One federate of a run.
@@ -74,8 +94,11 @@ class Federate:
         wire: The ways to the others.
         replay: Where physical inputs come from.
         record: Where physical inputs go to.
-        keeps: Whether values that were sent are kept, to send them again to a federate
-            that begins again.
+        keeps: Whether values that were sent are kept here, to send them again to a
+            federate that begins again; links do it themselves.
+        repeats: Whether it may have to begin again itself: the first physical input is
+            announced.
+        base: Where it begins; None: at the beginning.
         at_start: Called with a ``Watch`` before the first tag.
     """
 
@@ -90,6 +113,8 @@ class Federate:
         replay: Recording | None = None,
         record: Recording | None = None,
         keeps: bool = False,
+        repeats: bool = False,
+        base: Base | None = None,
         at_start: Callable[[Watch], object] | None = None,
     ) -> None:
         if options.start_time is None:
@@ -99,8 +124,9 @@ class Federate:
         self._wire = wire
         self._keeps = keeps
         count = len(cut.names)
-        self._sent = [0] * count
-        self._received = [0] * count
+        self._base = base or Base((0,) * count, (0,) * count)
+        self._sent = list(self._base.sent)
+        self._received = list(self._base.received)
         self._kept: list[list[Message]] = [[] for _ in range(count)]
         self._said: list[dict[tuple[Kind, bool], Message]] = [{} for _ in range(count)]
         self._lock = threading.RLock()
@@ -116,7 +142,9 @@ class Federate:
             record=record,
             replay=replay,
             at_start=at_start,
-            federated=Federated(Part(cut, index), self),
+            federated=Federated(
+                Part(cut, index), self, wire.physical if repeats else None
+            ),
         )
 
     def run(self) -> bool:
@@ -243,6 +271,9 @@ class Federate:
             self._wire.tell(message)
             return
         if kind.numbered:
+            if message.tag <= self._base.tag:
+                msg = f"a value was sent again at {message.tag}, before the checkpoint"
+                raise ReactorlError(msg)
             self._sent[peer] += 1
             message = message._replace(number=self._sent[peer])
             if self._keeps:
@@ -264,8 +295,8 @@ class Federate:
                 Tag(h, h_step),
                 inside,
                 taken,
-                sent,
-                received,
+                tuple(map(add, sent, self._base.sent)),
+                tuple(map(add, received, self._base.received)),
             )
         )
         after = self._save_after
@@ -275,7 +306,11 @@ class Federate:
         if self.save is None:
             msg = "the state of a federate was asked for, which cannot be saved"
             raise ReactorlError(msg)
-        self._wire.saved(after, encode(self.save()))
+        self._wire.saved(after, encode((self.save(), self.numbers())))
+
+    def numbers(self) -> Base:
+        """Return how many values it has sent and received, per federate."""
+        return Base(tuple(self._sent), tuple(self._received))
 
     def request_stop(self) -> None:
         """Ask for the end of the program from outside of its reactions."""

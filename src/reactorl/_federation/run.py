@@ -44,6 +44,7 @@ def run(
     shuffle: int = 0,
     timing: bool | int = False,
     federation: Federation | int | None = None,
+    restarts: int = 0,
     at_start: Callable[[Watch], object] | None = None,
     at_end: Callable[[Result], object] | None = None,
 ) -> Result:
@@ -86,6 +87,9 @@ def run(
             process. ``workers`` is then the number of each; None: the cores are shared
             among them. The processes get the classes by import, or by value if they
             cannot be imported; their output appears line by line, with their names.
+        restarts: How often a federate whose process is gone begins again, in a new
+            process. It does again what it did, while the others wait, so the result is
+            the same; one that has used physical inputs cannot.
         at_start: Called when the reactors are made, before the first tag, with a
             ``Watch``, with which any thread can follow the progress of the run.
         at_end: Called with the result when the run has ended, even if it ended by an
@@ -100,6 +104,10 @@ def run(
         AccessError: A body touched what its reaction does not declare.
         KeyboardInterrupt: Ctrl-C; reactors were torn down, threads ended.
     """
+    if restarts < 0 or (restarts and federation is None):
+        rule = "0 or more" if restarts < 0 else "0 without a federation"
+        msg = f"restarts must be {rule}, got {restarts}"
+        raise ValueError(msg)
     noted = None if record is False else Recording()
     with gc_paused():
         program = elaborate(main)
@@ -144,6 +152,7 @@ def run(
             options,
             replay=replay,
             record=noted is not None,
+            restarts=restarts,
         )
         if result.recording is not None and not isinstance(record, bool):
             result.recording.save(record)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from reactorl._federation.frames import Facts, Frame
 
-VERSION: Final = 1
+VERSION: Final = 2
 MAGIC: Final = b"RL"
 HEADER: Final = Struct("<2sBBIQ")  # magic, version, kind, count, length of the body
 KINDS: Final = {
@@ -40,6 +40,9 @@ KINDS: Final = {
     frames.Finished: 39,
     frames.Bye: 40,
     frames.StopRequest: 41,
+    frames.Physical: 42,
+    frames.Release: 43,
+    frames.Kept: 44,
 }
 """Numbers on the wire of frames that are not a ``Message``, whose number is its kind.
 A change of these or of ``Kind`` needs another ``VERSION``."""
@@ -112,9 +115,9 @@ def pack(frame: Frame) -> list[bytes | memoryview]:
             body = _NUMBER.pack(number)
         case frames.Bye(status):
             body = _STATUS.pack(status)
-        case frames.Save(tag):
+        case frames.Save(tag) | frames.Kept(tag):
             body = _TAG.pack(*tag)
-        case frames.StopRequest():
+        case frames.StopRequest() | frames.Physical() | frames.Release():
             body = b""
     return [HEADER.pack(MAGIC, VERSION, kind, 0, len(body)) + body]
 
@@ -313,9 +316,12 @@ def _with_facts(
     return decode
 
 
-def _save(body: bytes, count: int) -> Frame | None:
-    tags = None if count else _tags(body, 1)
-    return None if tags is None else frames.Save(tags[0])
+def _with_tag(make: Callable[[Tag], Frame]) -> Callable[[bytes, int], Frame | None]:
+    def decode(body: bytes, count: int) -> Frame | None:
+        tags = None if count else _tags(body, 1)
+        return None if tags is None else make(tags[0])
+
+    return decode
 
 
 def _report(body: bytes, count: int) -> Frame | None:
@@ -364,8 +370,11 @@ _DECODERS: Final[dict[int, Callable[[bytes, int], Frame | None]]] = {
     KINDS[frames.Hello]: _with_facts(frames.Hello, _MEMBER),
     KINDS[frames.Start]: _with_facts(frames.Start, _TIME),
     KINDS[Report]: _report,
-    KINDS[frames.Save]: _save,
+    KINDS[frames.Save]: _with_tag(frames.Save),
+    KINDS[frames.Kept]: _with_tag(frames.Kept),
     KINDS[frames.StopRequest]: _only(frames.StopRequest, Struct("")),
+    KINDS[frames.Physical]: _only(frames.Physical, Struct("")),
+    KINDS[frames.Release]: _only(frames.Release, Struct("")),
     KINDS[frames.Bye]: _only(frames.Bye, _STATUS),
 }
 _WITH_PAYLOAD: Final[dict[int, Callable[[FrameReader, int, int], Frame]]] = {

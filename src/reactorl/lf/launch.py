@@ -87,6 +87,7 @@ def run_federates(
     workers: int | None = None,
     start_multiple: int = 1,
     gather: Gather | None = None,
+    restarts: int = 0,
     **options: Any,  # noqa: ANN401
 ) -> Result:
     """Run a federated program with a process of this machine for each federate.
@@ -99,6 +100,7 @@ def run_federates(
         workers: Threads of each federate; None: they share the cores.
         start_multiple: The time of the first tag is a multiple of this.
         gather: Wait for processes that join, instead of starting them.
+        restarts: How often a federate begins again whose process is gone.
         options: Further options of ``reactorl.run``.
 
     Raises:
@@ -114,10 +116,12 @@ def run_federates(
     if gather is None:
         encrypt = loaded.linked.properties.encrypted
         result, noted = run_locally(
-            *parts, encrypt=encrypt, start_multiple=start_multiple
+            *parts, encrypt=encrypt, start_multiple=start_multiple, restarts=restarts
         )
     else:
-        result, noted = run_joining(*parts, gather, start_multiple=start_multiple)
+        result, noted = run_joining(
+            *parts, gather, start_multiple=start_multiple, restarts=restarts
+        )
     for notes in noted:
         loaded.lowering.tracepoints.add(notes)  # type: ignore[arg-type]
     return result

@@ -6,12 +6,16 @@ from __future__ import annotations
 import os
 import re
 import signal
+import time
 from dataclasses import replace
+from random import Random
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from reactorl import FederationError, trace
+from reactorl._federation.link_errors import PeerLostError
 from reactorl.rl import Callback, FlowError, Trainer, read_checkpoint
 from reactorl.rl.runs.metrics import read_metrics
 from tests.rl.contract.tasks import IPPO_TASK, Q_TASK
@@ -72,23 +76,88 @@ def test_a_run_over_federates_is_that_of_one_process(one: Path, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("victim", [0, pytest.param(1, marks=pytest.mark.slow)])
-def test_after_the_loss_of_a_federate_the_training_starts_again(
+def test_federate_that_is_lost_begins_again_alone(
     victim: int, one: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    processes = Processes(3, 5, victim=victim)
+    """From the first tag, from a checkpoint, and from the last one."""
+    processes = Processes(1, 3, 5, victim=victim)
 
     result = Trainer(
-        TASK, tmp_path, federates=3, restarts=2, callbacks=[processes], **QUIET
+        TASK, tmp_path, federates=3, restarts=3, callbacks=[processes], **QUIET
     ).fit()
 
     assert result.iterations == 8
     assert left_in(tmp_path) == left_in(one)
-    assert len(processes.pids) == 6
+    assert len(processes.pids) == 5
     assert gone(processes.pids)
+    texts = [record.getMessage() for record in caplog.records]
+    assert len(texts) == 3
+    for left, text in zip((2, 1, 0), texts, strict=True):
+        assert f"federate head-{victim + 1} was lost: its process" in text
+        assert f"It begins again. Restarts left: {left}." in text
+
+
+class Cutting(Callback):
+    """Makes the coordinator think that a wire is dead."""
+
+    def __init__(self, *cuts: int) -> None:
+        self.cuts = list(cuts)
+
+    def on_iteration(self, session: Any, iteration: Any) -> None:
+        if not self.cuts or iteration.number != self.cuts[0]:
+            return
+        del self.cuts[0]
+        server = session._run.session._federates.server
+        error = PeerLostError("federate head-2 was lost: no route", wire=True)
+        with server._changed:
+            server._lose(2, error)
+
+
+def test_training_starts_again_if_a_federate_cannot_begin_again(
+    one: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    cutting = Cutting(3, 5)
+
+    result = Trainer(
+        TASK, tmp_path, federates=3, restarts=2, callbacks=[cutting], **QUIET
+    ).fit()
+
+    assert result.iterations == 8
+    assert left_in(tmp_path) == left_in(one)
     first, second = (record.getMessage() for record in caplog.records)
-    assert f"federate head-{victim + 1} was lost: its process" in first
+    assert "federate head-2 was lost: no route" in first
     assert "from the checkpoint of step 96. Restarts left: 1." in first
     assert "from the checkpoint of step 192. Restarts left: 0." in second
+
+
+class Killing(Callback):
+    """Kills a federate at a random moment, while others may run."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = Random(seed)
+        self.at = self.random.randint(1, 7)
+
+    def on_iteration(self, session: Any, iteration: Any) -> None:
+        if iteration.number == self.at:
+            Thread(target=self.kill, args=[session], daemon=True).start()
+
+    def kill(self, session: Any) -> None:
+        time.sleep(self.random.random() * 0.05)  # any moment must be fine
+        victim = self.random.choice(session._run.session._federates.processes)
+        if victim.status is None:
+            os.kill(victim.pid, signal.SIGKILL)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(20))
+def test_kills_at_random_moments_change_nothing(
+    seed: int, one: Path, tmp_path: Path
+) -> None:
+    Trainer(
+        TASK, tmp_path, federates=3, restarts=2, callbacks=[Killing(seed)], **QUIET
+    ).fit()
+
+    assert left_in(tmp_path) == left_in(one)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +165,7 @@ def test_after_the_loss_of_a_federate_the_training_starts_again(
     [
         (0, [5], "The last complete checkpoint is of step 192; resume from it"),
         (1, [3, 5], "The last complete checkpoint is of step 192; resume from it"),
-        (1, [1], "There is no checkpoint yet."),
+        (0, [1], "There is no checkpoint yet."),
     ],
     ids=["no restart", "no restart left", "no checkpoint"],
 )

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections import deque
+from collections import Counter, deque
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Final
 
@@ -42,6 +42,8 @@ class FederateProcess:
         job: What it has to do.
         secret: The run's secret.
         ended: Called by the thread when the process has ended.
+        before: An earlier life of the federate: lines that it has written are not
+            written again.
     """
 
     def __init__(
@@ -50,15 +52,24 @@ class FederateProcess:
         job: Job,
         secret: RunSecret,
         ended: Callable[[FederateProcess], object],
+        *,
+        before: FederateProcess | None = None,
     ) -> None:
         self.name = name
         self.index = job.index
+        self.life = job.life
+        self._shown: dict[str, Counter[str]] | None = None
+        """Lines that were written, per stream, if there may be another life."""
+        if job.keeps:
+            self._shown = {"stdout": Counter(), "stderr": Counter()}
+        self._again = {} if before is None else before._written()
+        self._rest: dict[str, str] = {}
         self._job = pickle.dumps(job)
         self._secret = secret
         self._ended = ended
         self._process: subprocess.Popen[bytes] | None = None
         self._error: OSError | None = None
-        self.output_error: OSError | None = None
+        self.output_error = None if before is None else before.output_error
         """Why what it printed could not be written to the streams of this process."""
         self._started = threading.Event()
         self._words: deque[str] = deque(maxlen=_LAST_WORDS)
@@ -125,6 +136,19 @@ class FederateProcess:
         if self._process is not None and self._process.returncode is None:
             self._process.kill()
 
+    def write_rest(self) -> None:
+        """Write what it printed without an end of the line, when it has ended."""
+        for name, text in sorted(self._rest.items()):
+            self._write(name, text)
+        self._rest = {}
+
+    def _written(self) -> dict[str, Counter[str]]:
+        """Return the lines of this life and of those before."""
+        return {
+            name: lines + self._again.get(name, Counter())
+            for name, lines in (self._shown or {}).items()
+        }
+
     # -- the thread -----------------------------------------------------------------
 
     def _keep(self) -> None:
@@ -189,16 +213,32 @@ class FederateProcess:
                 text = line.decode(errors="backslashreplace").rstrip("\n")
                 if name == "stderr":
                     self._words.append(text)
-                target = getattr(sys, name)
-                if target is None:
-                    continue
-                try:
-                    # One call, so that lines of several federates are not mixed.
-                    target.write(f"[{self.name}] {text}\n")
-                    target.flush()
-                except BrokenPipeError:
+                if self._shown is not None:
+                    if not line.endswith(b"\n") and len(line) < _LINE_BYTES:
+                        self._rest[name] = text  # the next life writes all of it
+                        continue
+                    before = self._again.get(name)
+                    if before is not None and before[text] > 0:
+                        before[text] -= 1
+                        self._shown[name][text] += 1
+                        continue
+                    self._shown[name][text] += 1
+                if not self._write(name, text):
                     return  # the federate gets this error at its next line
-                except OSError as error:  # e.g. a full disk, which is raised at the end
-                    self.output_error = self.output_error or error
-                except ValueError:  # it is closed
-                    continue
+
+    def _write(self, name: str, text: str) -> bool:
+        """Write a line to a stream of this process; return whether it has a reader."""
+        target = getattr(sys, name)
+        if target is None:
+            return True
+        try:
+            # One call, so that lines of several federates are not mixed.
+            target.write(f"[{self.name}] {text}\n")
+            target.flush()
+        except BrokenPipeError:
+            return False
+        except OSError as error:  # e.g. a full disk, which is raised at the end
+            self.output_error = self.output_error or error
+        except ValueError:  # it is closed
+            pass
+        return True

@@ -96,6 +96,8 @@ def _wrong_combination(args: argparse.Namespace) -> str:
                 return f"{flag} cannot be combined with --federated"
     elif args.listen is not None:
         return "--listen needs --federated"
+    elif args.restarts:
+        return "--restarts needs --federated"
     if args.listen is not None and args.token_file is None:
         return "--listen needs --token-file FILE, which the federates need as well"
     for flag, given in (
@@ -244,6 +246,7 @@ def _run_as_processes(
         start_time=_start_time(args.start_time_multiple) if options["fast"] else None,
         start_multiple=args.start_time_multiple or 1,
         gather=_gather(args),
+        restarts=args.restarts,
     )
 
 

@@ -99,6 +99,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="do not encrypt what federates of --listen send; for trusted networks",
     )
     ours.add_argument(
+        "--restarts",
+        type=_count,
+        default=0,
+        metavar="N",
+        help="with --federated: how often a federate begins again whose process is "
+        "gone; the result is the same (default: 0)",
+    )
+    ours.add_argument(
         "--check",
         action="store_true",
         help="detect values that are modified after they were sent (slow)",

@@ -56,7 +56,9 @@ class TrainingSession:
         directory: RunDirectory,
         saved: Any,  # noqa: ANN401
         tracker: Any,  # noqa: ANN401
+        restarts: int = 0,
     ) -> None:
+        self._restarts = restarts
         self.trainer = trainer
         self.task = trainer.task
         self.directory = directory
@@ -120,6 +122,13 @@ class TrainingSession:
         return bool(self._written)
 
     @property
+    def restarts_left(self) -> int:
+        """How often a federate may still be lost."""
+        driven = self._run.session
+        left: int = getattr(driven, "restarts_left", self._restarts)
+        return left
+
+    @property
     def restart_text(self) -> str:
         """Where the training starts again, as a sentence."""
         steps = self._written * self.task.steps_per_iteration
@@ -137,6 +146,7 @@ class TrainingSession:
             run = self._run = task.start(
                 workers=trainer.workers,
                 federation=trainer.federates if trainer.federates > 1 else None,
+                restarts=self._restarts,
                 saved=self._saved,
                 trace="values" if trainer.trace else False,
                 timing=trainer.timing,
