@@ -22,9 +22,9 @@ from reactorl._federation.launch.job import source_of
 from reactorl._federation.launch.joining import Gather, run_joining
 from reactorl._federation.launch.local import LocalFederates
 from reactorl._federation.parts import whole_result
+from reactorl._program.cut import cut_program
 from tests.federation.fragile_programs import Clocked, Fragile
 from tests.federation.local_programs import Sensing
-from reactorl._program.cut import cut_program
 from tests.federation.networked import (
     ALL,
     CASES,
@@ -181,7 +181,7 @@ def test_process_that_cannot_begin_is_not_started_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("restarts", [-1, 1])
 def test_restarts_are_checked(restarts: int) -> None:
-    with pytest.raises(ValueError, match="restarts must be 0 .*, got"):
+    with pytest.raises(ValueError, match=r"restarts must be 0 .*, got"):
         run(Sensing, restarts=restarts)
 
 
@@ -371,3 +371,57 @@ def test_another_process_takes_the_place_of_one_that_is_gone(tmp_path: Path) -> 
     assert result.digest == alone(seed=5).digest
     assert sorted(statuses) == [-9, -9, 0, 0, 0]
     assert sorted(each.name for each in marks.iterdir()) == sorted(deaths)
+
+
+# -- LF --------------------------------------------------------------------------------
+
+PROGRAM = """
+target Python {{ fast: true, timeout: 20 ms }}
+preamble {{=
+import os, signal
+from pathlib import Path
+MARK = Path({mark!r})
+=}}
+reactor Source {{
+  output y
+  state count = 0
+  timer t(0, 1 ms)
+  reaction(t) -> y {{=
+    self.count += 1
+    y.set(self.count)
+  =}}
+}}
+reactor Sink {{
+  input x
+  reaction(x) {{=
+    print(x.value)
+    if x.value == 9 and not MARK.exists():
+        MARK.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+  =}}
+}}
+federated reactor {{
+  s = new Source()
+  d = new Sink()
+  s.y -> d.x
+}}
+"""
+
+
+def test_federate_of_an_lf_program_begins_again(tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    (tmp_path / "Main.lf").write_text(PROGRAM.format(mark=str(mark)))
+    command = [sys.executable, "-m", "reactorl", "run", "Main.lf", "--federated"]
+
+    done = subprocess.run(
+        [*command, "--restarts", "1"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=HANG,
+    )
+
+    assert mark.exists()
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "".join(f"[d] {n}\n" for n in range(1, 22))
+    assert re.search(r"federate d was lost: .* Restarts left: 0\.", done.stderr)

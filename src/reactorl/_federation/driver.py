@@ -373,8 +373,10 @@ class DrivenFederation(Session):
         program = elaborate(kept.main)
         cut = cut_program(program, self._federation)
         if replace(cut, program=self._cut.program) != self._cut:
-            msg = "a federate cannot be restored: the program of its state is cut"
-            raise ProgramError(f"{msg} differently", program.reactors[0].where, "")
+            msg = (
+                "restoring a federate failed: the program of its state is cut otherwise"
+            )
+            raise ProgramError(msg, program.reactors[0].where, "")
         node = program.reactors[0]
         source = DrivenSource(node.cls, node.params, kept.preload, self._source.state)
         restored = Restored(

@@ -154,10 +154,13 @@ class Network:
 
     def saved(self, tag: Tag, payload: Payload) -> None:
         """See ``Wire``."""
-        self._saved = tag, [
-            self.links[peer].sent if peer in self.links else 0
-            for peer in range(self._count)
-        ]
+        self._saved = (
+            tag,
+            [
+                self.links[peer].sent if peer in self.links else 0
+                for peer in range(self._count)
+            ],
+        )
         self.coordinator.put(Saved(tag, payload))
         self.coordinator.flush()
 

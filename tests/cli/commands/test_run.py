@@ -665,6 +665,7 @@ def test_options_of_one_process_are_refused(other: str, capsys: Capture) -> None
         (["--listen", "a:1"], "--listen needs --federated"),
         (["--federated", "--listen", "a:1"], "--listen needs --token-file FILE"),
         (["--federated", "--token-file", "x"], "--token-file needs --listen HOST:PORT"),
+        (["--restarts", "2"], "--restarts needs --federated"),
         (["--no-encryption"], "--no-encryption needs --listen HOST:PORT"),
     ],
 )

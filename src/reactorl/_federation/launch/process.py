@@ -69,7 +69,7 @@ class FederateProcess:
         self._ended = ended
         self._process: subprocess.Popen[bytes] | None = None
         self._error: OSError | None = None
-        self.output_error = None if before is None else before.output_error
+        self.output_error: OSError | None = before.output_error if before else None
         """Why what it printed could not be written to the streams of this process."""
         self._started = threading.Event()
         self._words: deque[str] = deque(maxlen=_LAST_WORDS)
