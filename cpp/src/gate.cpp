@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "reactorl/clock.hpp"
 #include "reactorl/executor.hpp"
 #include "reactorl/worker.hpp"
 
@@ -14,12 +15,13 @@ constexpr std::uint32_t kAllSlots = std::numeric_limits<std::uint32_t>::max();
 }  // namespace
 
 Gate::Gate(const GatePlan& plan, const Plan& program, GatePort& port, Executor& executor,
-           PortStore& ports)
+           PortStore& ports, Timings* timings)
     : plan_(plan),
       program_(program),
       port_(port),
       executor_(executor),
       ports_(ports),
+      timings_(timings),
       writes_(program.reactions.size(), false),
       links_(plan),
       peers_(plan.peers.size()),
@@ -142,7 +144,10 @@ void Gate::fail(const char* what) {
 
 // ---- Between tags -----------------------------------------------------------------
 
-void Gate::start(Tag start) { links_.start(start); }
+void Gate::start(Tag start) {
+  start_ = start.time;
+  links_.start(start);
+}
 
 auto Gate::next() const -> Tag {
   Tag least = attended_.empty() ? kLastTag : *attended_.begin();
@@ -164,9 +169,63 @@ void Gate::report(Report report) {
   port_.wait(report);
 }
 
+// ---- Measured waits -----------------------------------------------------------------
+
+auto Gate::blocks(PeerId peer, Tag next) const -> bool {
+  const LinkPlan& link = plan_.peers[peer];
+  if (next == kLastTag) return !link.in.empty() || link.in_delay != kNothingLate;
+  return links_.delays(peer, next);
+}
+
+void Gate::blame(Tag next) {
+  if (timings_ == nullptr) return;
+  using Kind = Timings::WaitKind;
+  const Time now = Clock::ticks_now();
+  const bool idle = next == kLastTag;
+  for (PeerId p = 0; p < peers_.size(); ++p) {
+    // The federate itself stands for the coordinator, which sets the horizon.
+    const bool own = p == plan_.me;
+    const bool waits = own ? !idle && next > links_.horizon() : blocks(p, next);
+    blame(p, idle ? Kind::kEvent : Kind::kTag, idle ? now_ : next, waits, now);
+  }
+}
+
+void Gate::blame_for_slots() {
+  if (timings_ == nullptr) return;
+  const Time now = Clock::ticks_now();
+  for (PeerId p = 0; p < peers_.size(); ++p) {
+    const bool waits = peers_[p].released < peers_[p].held.size();
+    blame(p, Timings::WaitKind::kSlot, now_, waits, now);
+  }
+}
+
+void Gate::blame_none() {
+  if (timings_ == nullptr) return;
+  const Time now = Clock::ticks_now();
+  for (PeerId p = 0; p < peers_.size(); ++p) {
+    blame(p, Timings::WaitKind::kSlot, now_, false, now);
+  }
+}
+
+void Gate::blame(PeerId peer, Timings::WaitKind kind, Tag tag, bool waits, Time now) {
+  std::optional<Blamed>& blamed = peers_[peer].blamed;
+  if (blamed && waits && blamed->kind == kind && blamed->tag == tag) return;
+  if (blamed) {
+    const Tag elapsed{blamed->tag.time - start_, blamed->tag.microstep};
+    timings_->note({.peer = peer,
+                    .kind = blamed->kind,
+                    .tag = elapsed,
+                    .begin = blamed->since,
+                    .end = now});
+    blamed.reset();
+  }
+  if (waits) blamed = {.kind = kind, .tag = tag, .since = now};
+}
+
 // ---- A tag ------------------------------------------------------------------------
 
 void Gate::begin(Tag tag, Epoch epoch, bool final, Worker& worker) {
+  blame_none();
   done_ = now_;
   now_ = tag;
   epoch_ = epoch;
@@ -223,6 +282,7 @@ auto Gate::turn(Worker& worker, bool idle) -> bool {
     const bool was_idle = idle_.exchange(false);
     const bool news = take_messages();
     took = took || news;
+    if (news) blame_none();
     release_known();
     release_after_failure();
     settle();
@@ -232,6 +292,7 @@ auto Gate::turn(Worker& worker, bool idle) -> bool {
     if (stuck) demand();
     flush();
     if (stuck && executor_.quiet() && !executor_.finished()) {
+      blame_for_slots();
       report({.next = now_, .bound = now_, .done = done_, .inside = true});
     }
   });
@@ -360,6 +421,7 @@ void Gate::send_stop(Tag final_tag) {
 
 void Gate::end(Tag next, Tag bound) {
   inside_ = false;
+  blame_none();
   const TraceKey failed = executor_.failed_at();
   if (failed != kLastKey && !executor_.broken_off()) {
     // Others learn from the coordinator; nothing after the failure is promised. But what

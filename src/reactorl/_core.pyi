@@ -111,7 +111,7 @@ class Plan:
 class GatePlan:
     """What the core of a federate knows of others."""
 
-    def __init__(self, *, flat: bool, physical: bool, stops: bool) -> None: ...
+    def __init__(self, *, flat: bool, physical: bool, stops: bool, me: int) -> None: ...
 
     def add_peer(self, *, in_slots: Sequence[int], in_writers: Sequence[int], out_slots: Sequence[int], out_writers: Sequence[int], in_delay: int, sends: bool) -> None: ...
 
@@ -235,9 +235,9 @@ class Session:
     def trace_values(self) -> list[object]:
         """What was kept of values that were sent: scalars, types, or (text,)."""
 
-    def timing(self) -> tuple[bytes, bytes, bytes, list[bytes]]:
+    def timing(self) -> tuple[bytes, bytes, bytes, list[bytes], bytes, bytes]:
         """
-        Measured times, as 64-bit numbers: per reaction runs, missed deadlines, total, longest; per worker runs, busy time, invocations not kept; tags, total lag, longest lag, begin, end, then per kept tag number, time, microstep, begin, end, lag; per worker and kept invocation tag number, reaction, missed, begin, end.
+        Measured times, as 64-bit numbers: per reaction runs, missed deadlines, total, longest; per worker runs, busy time, invocations not kept; tags, total lag, longest lag, begin, end, then per kept tag number, time, microstep, begin, end, lag; per worker and kept invocation tag number, reaction, missed, begin, end; in a federation per federate and kind waits, total, longest, after these two; per kept wait federate, kind, time, microstep, begin, end.
         """
 
     def reserve(self) -> None:

@@ -129,6 +129,8 @@ FRAMES = st.one_of(
     st.builds(frames.Save, TAGS),
     st.builds(frames.Saved, TAGS, PAYLOADS),
     st.just(frames.StopRequest()),
+    st.builds(frames.Probe, U64, U32),
+    st.builds(frames.Reading, U64, st.integers(NEVER, FOREVER), PAYLOADS),
     st.builds(frames.Failed, FACTS, PAYLOADS),
     st.builds(frames.Finished, FACTS, PAYLOADS),
     st.builds(frames.Bye, st.integers(-(2**31), 2**31 - 1)),

@@ -51,6 +51,7 @@ struct GatePlan {
   bool flat = false;          // all tags but the final one have microstep 0
   bool physical = false;      // events may come from the physical world
   bool stops = false;         // a reaction of this federate may end the program
+  PeerId me = 0;              // the own number
 };
 
 /// What a federate knows of the tags at which its peers may still send something, and
@@ -106,6 +107,13 @@ class Links {
   /// arrives late must be there then; a slot may be settled within the tag.
   [[nodiscard]] auto may_begin(Tag tag) const -> bool {
     return tag <= horizon_ && direct_from() >= tag && late_from() > tag;
+  }
+  /// Whether something of `peer` can still come that must be there when `tag` begins.
+  [[nodiscard]] auto delays(PeerId peer, Tag tag) const -> bool {
+    const LinkPlan& link = plan_.peers[peer];
+    const bool direct = !link.in.empty() && std::max(reached_[peer].tag, floor_) < tag;
+    if (direct || link.in_delay == kNothingLate) return direct;
+    return std::max(delayed(reached_[peer].tag, link.in_delay), late_floor_) <= tag;
   }
   /// The earliest tag that can still be run after `done`, if the next event here is at
   /// `next`: what this federate promises.

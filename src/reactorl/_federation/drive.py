@@ -147,11 +147,8 @@ def _check(options: Options) -> None:
     for name, given in (
         ("fast", not options.fast),
         ("timeout", options.timeout is not None),
-        ("timing", options.timing),
     ):
         if given:
-            value = (
-                "True" if name == "fast" else "None" if name == "timeout" else "False"
-            )
+            value = "True" if name == "fast" else "None"
             msg = f"{name} must be {value} in a driven federation"
             raise ValueError(msg)

@@ -252,8 +252,9 @@ class DrivenFederation(Session):
         self._end(Finished({"whole": True}, encode(own)))
         if self._error is not None:
             raise self._error
+        clocks = self._federates.server.probes.clocks
         self._result = whole_result(
-            self.program, self._cut, self._options, self._results
+            self.program, self._cut, self._options, self._results, clocks
         )
         if self._at_result is not None:
             self._at_result(self._result)

@@ -8,6 +8,7 @@ numbers, are kept for those who may need them again, and are dropped if they com
 from __future__ import annotations
 
 import threading
+import time
 from dataclasses import dataclass
 from operator import add
 from typing import TYPE_CHECKING, Protocol
@@ -16,6 +17,7 @@ from reactorl._federation.codec import encode
 from reactorl._federation.merge import FederateTrace
 from reactorl._federation.messages import BEFORE_ALL, Kind, Message, Report
 from reactorl._federation.parts import partial_result
+from reactorl._federation.probes import Progress
 from reactorl._program.cut import Part
 from reactorl._runtime.federated import ElsewhereError, Federated
 from reactorl._runtime.live import Live
@@ -131,6 +133,8 @@ class Federate:
         self._said: list[dict[tuple[Kind, bool], Message]] = [{} for _ in range(count)]
         self._lock = threading.RLock()
         self._save_after: Tag | None = None
+        self._watch: Watch | None = None
+        self._at_start = at_start
         self.save: Callable[[], object] | None = None
         """Returns the state of this federate between two tags; see ``save_after``."""
         self.trace: FederateTrace | None = None
@@ -141,7 +145,7 @@ class Federate:
             options,
             record=record,
             replay=replay,
-            at_start=at_start,
+            at_start=self._begin,
             federated=Federated(
                 Part(cut, index), self, wire.physical if repeats else None
             ),
@@ -212,6 +216,16 @@ class Federate:
             message.key,
             message.value,
         )
+
+    def _begin(self, watch: Watch) -> None:
+        self._watch = watch
+        if self._at_start is not None:
+            self._at_start(watch)
+
+    def progress(self) -> Progress | None:
+        """Return the progress of this federate; None before its first tag."""
+        watch = self._watch
+        return None if watch is None else Progress(watch.sample(), time.process_time())
 
     def save_after(self, tag: Tag) -> None:
         """Send the coordinator the state after a tag, before any later one begins.

@@ -11,6 +11,7 @@ from reactorl._federation.frames import (
     Bye,
     Kept,
     Physical,
+    Probe,
     Release,
     Save,
     Saved,
@@ -20,6 +21,7 @@ from reactorl._federation.frames import (
 from reactorl._federation.link import Link
 from reactorl._federation.link_errors import FrameError, LinkError, PeerLostError
 from reactorl._federation.messages import BEFORE_ALL, Kind, Message, Report
+from reactorl._federation.probes import answer
 from reactorl._federation.values import ValueCodec
 
 if TYPE_CHECKING:
@@ -309,6 +311,11 @@ class Network:
                     self._released = True
                 elif isinstance(frame, Physical):
                     self._announced = True
+                elif isinstance(frame, Probe):
+                    federate = self._federate
+                    known = None if federate is None else federate.progress()
+                    self.coordinator.put(answer(frame, known))
+                    self.coordinator.flush()
                 elif not isinstance(frame, Bye):
                     self._unexpected(self.coordinator, frame)
                 self._changed.notify_all()

@@ -136,9 +136,6 @@ def run(
         if at_start is not None:
             msg = "at_start must be None in a federation, which is several runs"
             raise ValueError(msg)
-        if timing:
-            msg = "timing must be False in a federation"
-            raise ValueError(msg)
         if isinstance(federation, int):
             federation = Federation(federation)
         cut = cut_program(program, federation)

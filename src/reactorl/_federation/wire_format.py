@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from reactorl._federation.frames import Facts, Frame
 
-VERSION: Final = 2
+VERSION: Final = 1
 MAGIC: Final = b"RL"
 HEADER: Final = Struct("<2sBBIQ")  # magic, version, kind, count, length of the body
 KINDS: Final = {
@@ -40,9 +40,11 @@ KINDS: Final = {
     frames.Finished: 39,
     frames.Bye: 40,
     frames.StopRequest: 41,
-    frames.Physical: 42,
-    frames.Release: 43,
-    frames.Kept: 44,
+    frames.Probe: 42,
+    frames.Reading: 43,
+    frames.Physical: 44,
+    frames.Release: 45,
+    frames.Kept: 46,
 }
 """Numbers on the wire of frames that are not a ``Message``, whose number is its kind.
 A change of these or of ``Kind`` needs another ``VERSION``."""
@@ -52,6 +54,8 @@ _TAG: Final = Struct("<qQ")
 _VALUE: Final = Struct("<QIIqQqQQQ")
 _MESSAGE: Final = Struct("<IIqQqQQ")  # the same without number and size
 _SAVED: Final = Struct("<qQQ")
+_PROBE: Final = Struct("<QI")
+_READING: Final = Struct("<QqQ")  # number, clock, size of the pickle
 _FACTS: Final = Struct("<QQ")  # size of the facts, of the pickle
 _REPORT: Final = Struct("<qQqQqQqQQQ")  # four tags, whether inside, what was taken
 _COUNTS: Final = Struct("<QQ")
@@ -97,6 +101,9 @@ def pack(frame: Frame) -> list[bytes | memoryview]:
     match frame:
         case frames.Saved(tag, payload):
             return _pack_payload(kind, _SAVED.pack(*tag, len(payload.data)), payload)
+        case frames.Reading(number, clock, payload):
+            fields = _READING.pack(number, clock, len(payload.data))
+            return _pack_payload(kind, fields, payload)
         case frames.Failed(facts, payload) | frames.Finished(facts, payload):
             text = _json(facts)
             head = _FACTS.pack(len(text), len(payload.data))
@@ -117,6 +124,8 @@ def pack(frame: Frame) -> list[bytes | memoryview]:
             body = _STATUS.pack(status)
         case frames.Save(tag) | frames.Kept(tag):
             body = _TAG.pack(*tag)
+        case frames.Probe(number, progress):
+            body = _PROBE.pack(number, progress)
         case frames.StopRequest() | frames.Physical() | frames.Release():
             body = b""
     return [HEADER.pack(MAGIC, VERSION, kind, 0, len(body)) + body]
@@ -222,6 +231,12 @@ class FrameReader:
         tag = self._tag(time, microstep)
         _, payload = self._payload(count, length - _SAVED.size, 0, size)
         return frames.Saved(tag, payload)
+
+    def _reading(self, count: int, length: int) -> frames.Reading:
+        self._check_sizes(count, length, _READING.size)
+        number, clock, size = _READING.unpack(self._source.take(_READING.size))
+        _, payload = self._payload(count, length - _READING.size, 0, size)
+        return frames.Reading(number, clock, payload)
 
     def _facts(self, count: int, length: int) -> tuple[Facts, Payload]:
         self._check_sizes(count, length, _FACTS.size)
@@ -376,9 +391,11 @@ _DECODERS: Final[dict[int, Callable[[bytes, int], Frame | None]]] = {
     KINDS[frames.Physical]: _only(frames.Physical, Struct("")),
     KINDS[frames.Release]: _only(frames.Release, Struct("")),
     KINDS[frames.Bye]: _only(frames.Bye, _STATUS),
+    KINDS[frames.Probe]: _only(frames.Probe, _PROBE),
 }
 _WITH_PAYLOAD: Final[dict[int, Callable[[FrameReader, int, int], Frame]]] = {
     KINDS[frames.Saved]: FrameReader._saved,
+    KINDS[frames.Reading]: FrameReader._reading,
     KINDS[frames.Failed]: FrameReader._failed,
     KINDS[frames.Finished]: FrameReader._finished,
 }

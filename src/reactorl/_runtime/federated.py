@@ -61,7 +61,9 @@ class Federated:
 
 def make_gate_plan(cut: Cut, planned: Planned, me: int) -> _core.GatePlan:
     """Return what the core of federate ``me`` has to know of the others."""
-    plan = _core.GatePlan(flat=cut.flat, physical=cut.physical[me], stops=cut.stops[me])
+    plan = _core.GatePlan(
+        flat=cut.flat, physical=cut.physical[me], stops=cut.stops[me], me=me
+    )
     links = {(link.source, link.target): link for link in cut.links}
     for peer in range(len(cut.names)):
         incoming, outgoing = links.get((peer, me)), links.get((me, peer))

@@ -141,6 +141,11 @@ class JoiningFederates:
             raise
 
     @property
+    def server(self) -> CoordinatorServer:
+        """The coordinator."""
+        return self._server
+
+    @property
     def address(self) -> Address:
         """Where processes join."""
         return self._listener.address
@@ -358,7 +363,8 @@ def run_joining(
         gather.waiting(str(federates.address), cut.names)
         federates.wait_for_all()
         parts = federates.wait()
-    result = whole_result(program, cut, options, parts)
+    clocks = federates.server.probes.clocks
+    result = whole_result(program, cut, options, parts, clocks)
     return result, [part.extra for part in parts]
 
 

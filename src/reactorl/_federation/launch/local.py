@@ -352,7 +352,8 @@ def run_locally(
         restarts=restarts,
     ) as federates:
         parts = federates.wait()
-    result = whole_result(program, cut, options, parts)
+    clocks = federates.server.probes.clocks
+    result = whole_result(program, cut, options, parts, clocks)
     return result, [part.extra for part in parts]
 
 

@@ -91,9 +91,8 @@ def command(args: argparse.Namespace) -> int:
 def _wrong_combination(args: argparse.Namespace) -> str:
     """Return what is wrong with the options together; empty: nothing."""
     if args.federated:
-        for flag, given in (("--dashboard", args.dashboard), ("--timing", args.timing)):
-            if given:
-                return f"{flag} cannot be combined with --federated"
+        if args.dashboard:
+            return "--dashboard cannot be combined with --federated"
     elif args.listen is not None:
         return "--listen needs --federated"
     elif args.restarts:
@@ -243,6 +242,7 @@ def _run_as_processes(
         program,
         federates,
         **options,
+        timing=args.timing is not None,
         start_time=_start_time(args.start_time_multiple) if options["fast"] else None,
         start_multiple=args.start_time_multiple or 1,
         gather=_gather(args),

@@ -116,9 +116,6 @@ class Trainer(TrainerOptions):
         require(fits, self, "workers", f"from 1 to {MAX_WORKERS}")
         require(self.federates >= 1, self, "federates", "at least 1")
         require(self.restarts >= 0, self, "restarts", "0 or more")
-        if self.timing and self.federates > 1:
-            msg = "timing must be False with several federates, got True"
-            raise FlowError(msg, "Measure times in one process.")
         require(self.checkpoint_every >= 1, self, "checkpoint_every", "at least 1")
         require(self.final_episodes >= 0, self, "final_episodes", "0 or more")
         if self.resume and self.directory is None:
