@@ -6,7 +6,9 @@ from __future__ import annotations
 import os
 import re
 import signal
+import subprocess
 import time
+from contextlib import suppress
 from dataclasses import replace
 from random import Random
 from threading import Thread
@@ -22,6 +24,7 @@ from tests.rl.contract.tasks import IPPO_TASK, Q_TASK
 from tests.rl.scripts import gone, start_script
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 QUIET: Any = {"progress": False, "final_episodes": 2, "checkpoint_every": 96}
@@ -164,6 +167,49 @@ class Killing(Callback):
         victim = self.random.choice(session._run.session._federates.processes)
         if victim.status is None:
             os.kill(victim.pid, signal.SIGKILL)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    path = tmp_path / "disk"
+    path.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(path)]
+    if os.geteuid() != 0 or subprocess.run(mount, check=False).returncode:
+        pytest.skip("a small disk needs root and tmpfs")
+    yield path
+    subprocess.run(["umount", str(path)], check=True)
+
+
+class Filling(Callback):
+    """Fills the disk after an iteration."""
+
+    def __init__(self, path: Path, at: int) -> None:
+        self.path, self.at = path, at
+
+    def on_iteration(self, session: Any, iteration: Any) -> None:
+        if iteration.number == self.at:
+            with suppress(OSError), self.path.open("wb", buffering=0) as file:
+                while file.write(bytes(4096)):
+                    pass
+
+
+@pytest.mark.slow
+def test_full_disk_at_a_checkpoint_ends_all_and_can_be_resumed(
+    one: Path, small_disk: Path
+) -> None:
+    """Restarts do not help; the checkpoint before is whole."""
+    run, filler = small_disk / "run", small_disk / "filler"
+    processes = Processes()
+    callbacks = [processes, Filling(filler, 5)]
+
+    with pytest.raises(OSError, match="No space left") as full:
+        Trainer(TASK, run, federates=3, restarts=2, callbacks=callbacks, **QUIET).fit()
+
+    assert any("resume" in note for note in full.value.__notes__)
+    assert gone(processes.pids)
+    filler.unlink()
+    Trainer(TASK, run, federates=2, resume=True, **QUIET).fit()
+    assert left_in(run) == left_in(one)
 
 
 @pytest.mark.slow
