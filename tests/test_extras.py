@@ -49,6 +49,7 @@ CASES = {
         "pettingzoo",
     ),
     "sb3": ("stable_baselines3", "\nimport reactorl.rl.adapters.sb3\n", "sb3"),
+    "tune": ("ray", "\nfrom reactorl.rl import tune_trainable\n", "tune"),
     "atari": ("ale_py", VECTOR.format(env_id="ALE/Pong-v5"), "ale-py"),
     "box2d": ("Box2D", VECTOR.format(env_id="LunarLander-v3"), "gymnasium[box2d]"),
     "mujoco": ("mujoco", VECTOR.format(env_id="HalfCheetah-v5"), "gymnasium[mujoco]"),

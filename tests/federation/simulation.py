@@ -282,6 +282,8 @@ class Simulation:
                 if not self._heap:
                     if all(life.ended for life in self.lives):
                         return
+                    if self.advance():
+                        continue
                     # With several workers, one may still be about to find work.
                     exact = self._serial and self._options.workers == 1
                     if not exact and self._changed.wait(PATIENCE):
@@ -298,6 +300,10 @@ class Simulation:
                 self._kill_one()
             else:
                 self._arrive(delivery)
+
+    def advance(self) -> bool:
+        """Continue a driven program, if this is one. The lock is held."""
+        return False
 
     def _life(self, federate: int) -> int:
         return self.lives[federate].number if federate >= 0 else 0

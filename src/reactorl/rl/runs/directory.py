@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 """Of the configuration."""
+CHECKPOINT: Final = "checkpoint"
+"""The file of the newest checkpoint."""
 _TYPES: Final = {
     "algorithm": str, "settings": dict, "preprocessing": list, "command": list,
     "versions": dict, "began": int,
@@ -157,7 +159,7 @@ class RunDirectory:
     @property
     def checkpoint(self) -> Path:
         """The newest checkpoint."""
-        return self.path / "checkpoint"
+        return self.path / CHECKPOINT
 
     @property
     def metrics(self) -> Path:

@@ -16,7 +16,7 @@ from reactorl import MAX_WORKERS, FederationError, ReactorlError
 from reactorl.rl._public import public
 from reactorl.rl.checkpoint.file import read_checkpoint
 from reactorl.rl.flow.algorithm import FlowError, require
-from reactorl.rl.runs.config import algorithm_name, settings_of, task_of
+from reactorl.rl.runs.config import algorithm_name, new_run, settings_of, task_of
 from reactorl.rl.runs.directory import RunDirectory, RunError
 from reactorl.rl.runs.session import TrainingSession
 
@@ -187,13 +187,11 @@ class Trainer(TrainerOptions):
                 remedy = "Resume it with the algorithm that it was started with."
                 raise RunError(found.path, what, remedy)
             return found
-        return RunDirectory.create(
+        return new_run(
+            self.task,
             None if self.directory is None else Path(self.directory),
             runs=Path(self.runs_dir),
-            algorithm=algorithm_name(self.task),
-            settings=settings_of(self.task),
             command=self.command,
-            preprocessing=self.task.preprocessing_steps,
         )
 
     def _tracker(self, directory: RunDirectory) -> Any:  # noqa: ANN401
