@@ -320,7 +320,7 @@ def test_values_before_a_state_that_is_kept_are_forgotten(keeping: Wired) -> Non
     assert [number for number, _ in link._kept] == [2]
 
 
-def test_who_is_done_stays_until_nobody_needs_it(keeping: Wired) -> None:
+def test_who_is_done_stays_until_all_are(keeping: Wired) -> None:
     start = Start(0, {"addresses": [None, None]})
     keeping.coordinator.send(start)
     assert keeping.network.wait_for_start() == start

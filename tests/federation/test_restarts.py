@@ -265,7 +265,7 @@ def kill_and_compare(name: str, case: Case, seed: int, kills: int = 3) -> None:
             time.sleep(random.choice((0.02, 0.2, 1.0)) * random.random())
             process = random.choice(federates.processes)
             if process.status is None:
-                os.kill(process.pid, signal.SIGKILL)  # nobody has waited for it yet
+                os.kill(process.pid, signal.SIGKILL)  # it is not reaped yet
         waiting.join(HANG)
         assert not waiting.is_alive(), (name, seed, server._coordinator.reports)
     if isinstance(ends[0], BaseException):

@@ -184,8 +184,8 @@ class CoordinatorServer:
             federate: Its number.
             why: How it ended, as the end of a sentence.
             life: Which life of it.
-            by_itself: Whether it ended by itself; before the first tag that is no
-                accident, and would happen again.
+            by_itself: Whether it ended by itself; before the first tag that is not
+                an accident, and would happen again.
         """
         link = self._links[federate]
         error = PeerLostError(f"{link.peer} was lost: {why}", peer=link.peer)
@@ -554,7 +554,7 @@ class CoordinatorServer:
         assert self._begin_again is not None
         try:
             self._begin_again(federate, life, error)
-        except Exception as failure:  # nobody else would know
+        except Exception as failure:  # the others would wait forever
             self.lost(federate, f"it could not begin again: {failure}", life)
 
     def _abort(self) -> None:

@@ -14,6 +14,7 @@ from operator import add
 from typing import TYPE_CHECKING, Protocol
 
 from reactorl._federation.codec import encode
+from reactorl._federation.link_errors import CodecError
 from reactorl._federation.merge import FederateTrace
 from reactorl._federation.messages import BEFORE_ALL, Kind, Message, Report
 from reactorl._federation.parts import partial_result
@@ -320,7 +321,13 @@ class Federate:
         if self.save is None:
             msg = "the state of a federate was asked for, which cannot be saved"
             raise ReactorlError(msg)
-        self._wire.saved(after, encode((self.save(), self.numbers())))
+        state = self.save()
+        try:
+            payload = encode((state, self.numbers()))
+        except CodecError:
+            encode(state)  # whose error names the type of the state
+            raise
+        self._wire.saved(after, payload)
 
     def numbers(self) -> Base:
         """Return how many values it has sent and received, per federate."""

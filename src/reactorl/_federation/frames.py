@@ -72,7 +72,7 @@ class Physical(NamedTuple):
 
 
 class Release(NamedTuple):
-    """All federates have ended: nobody needs again what this one has sent."""
+    """All federates have ended: what this one has sent is not needed again."""
 
 
 class Kept(NamedTuple):

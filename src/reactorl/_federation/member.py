@@ -287,7 +287,7 @@ class Member:
             self._network.attach(peer, connection)
 
     def forget(self, sent: Sequence[int]) -> None:
-        """Forget values up to these numbers, per federate: nobody needs them again."""
+        """Forget values up to these numbers, per federate."""
         self._network.forget(sent)
 
     def _watch(self, address: Address, peer: int, link: Link) -> None:

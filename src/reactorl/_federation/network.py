@@ -325,7 +325,7 @@ class Network:
         raise FrameError(msg, peer=link.peer)
 
     def forget(self, sent: Sequence[int]) -> None:
-        """Forget values up to these numbers, per federate: nobody needs them again."""
+        """Forget values up to these numbers, per federate."""
         for peer, link in self.links.items():
             link.forget(sent[peer])
 

@@ -12,7 +12,6 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypedDict, TypeVar
 
 from reactorl import drive
-from reactorl._federation.driver import DrivenFederation
 from reactorl.rl.checkpoint.registry import StateRegistry
 
 if TYPE_CHECKING:
@@ -148,8 +147,6 @@ class DrivenRun(ABC, Generic[_R]):
 
     def _keep(self, parts: Mapping[str, Data]) -> None:
         """Let processes that are lost begin again from this state."""
-        if not isinstance(self.session, DrivenFederation):
-            return
         assert self._federation is not None
         registry = StateRegistry(parts)
         preload = () if self._preload is None else tuple(self._preload(registry))

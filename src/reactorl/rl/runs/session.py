@@ -124,9 +124,7 @@ class TrainingSession:
     @property
     def restarts_left(self) -> int:
         """How often a federate may still be lost."""
-        driven = self._run.session
-        left: int = getattr(driven, "restarts_left", self._restarts)
-        return left
+        return self._run.session.restarts_left
 
     @property
     def restart_text(self) -> str:
