@@ -43,6 +43,11 @@ CASES = {
         "\nfrom reactorl._federation.certificate import Certificate\nCertificate()\n",
         "federation",
     ),
+    "ray": (
+        "ray",
+        "\nfrom reactorl import RayFederation\nRayFederation().sized(2)\n",
+        "ray",
+    ),
     "pettingzoo": (
         "pettingzoo",
         "\nimport reactorl.rl.multi_agent.pettingzoo\n",

@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     )
     from reactorl._federation.drive import drive
     from reactorl._federation.launch.joining import join_federation
+    from reactorl._federation.launch.on_ray.federation import RayFederation
     from reactorl._federation.run import run
     from reactorl._runtime.options import MAX_WORKERS
     from reactorl._runtime.recording import Recording
@@ -117,6 +118,7 @@ __all__ = [
     "Position",
     "Program",
     "ProgramError",
+    "RayFederation",
     "ReactionError",
     "Reactor",
     "ReactorlError",
@@ -177,6 +179,7 @@ _LAZY = {
     "native": "reactorl._decl.native",
     "native_state": "reactorl._decl.native",
     "drive": "reactorl._federation.drive",
+    "RayFederation": "reactorl._federation.launch.on_ray.federation",
     "join_federation": "reactorl._federation.launch.joining",
     "run": "reactorl._federation.run",
 }

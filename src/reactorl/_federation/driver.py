@@ -330,7 +330,7 @@ class DrivenFederation(Session):
     @property
     def restarts_left(self) -> int:
         """How often a federate may still begin again."""
-        if self._waiter.ident is None:
+        if self._waiter.ident is None or not self._federates.replaces:
             return self._restarts
         return self._federates.server.restarts_left
 

@@ -94,8 +94,9 @@ def _python() -> bytes:
 
 def _numpy() -> bytes:
     """Return results of NumPy: its own loops, and products by BLAS."""
-    import numpy as np
+    import numpy
 
+    np: Any = numpy  # the types of its functions know nothing of a variable dtype
     found = []
     for dtype in (np.float32, np.float64):
         wide = np.array(_inputs(-9, 9), dtype)

@@ -138,10 +138,7 @@ def test_broken_pipe_ends_a_command_quietly(line: str, unbuffered: str) -> None:
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_broken_pipe_ends_the_help_quietly(unbuffered: str) -> None:
-    status, said = into_broken_pipe("run --help", unbuffered)
-
-    assert status in (0, 1)  # argparse itself ignores errors while it prints
-    assert said == b""
+    assert into_broken_pipe("run --help", unbuffered) == (1, b"")
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
@@ -221,7 +218,15 @@ def into_broken_pipe(line: str, unbuffered: str) -> tuple[int, bytes]:
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="/dev/full is missing")  # noqa: PTH110
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize(
-    "line", ["--version", "graph hello.lf", "trace hello.times", "train dqn --help"]
+    "line",
+    [
+        "--version",
+        "--help",
+        "run --help",
+        "graph hello.lf",
+        "trace hello.times",
+        "train dqn --help",
+    ],
 )
 def test_full_device_is_one_error(line: str, unbuffered: str) -> None:
     done = reactorl(line, ">/dev/full", PYTHONUNBUFFERED=unbuffered)

@@ -1,64 +1,59 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Federates as processes of this machine, connected by Unix sockets."""
+"""The processes of federates that this one starts, here or on a cluster."""
 
 from __future__ import annotations
 
 import logging
-import shutil
-import tempfile
 import threading
 import time
-from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
 from reactorl._federation.certificate import Certificate
 from reactorl._federation.coordinator_server import CoordinatorServer
-from reactorl._federation.endpoint import Address
 from reactorl._federation.launch.job import Job, pack_source
-from reactorl._federation.launch.process import FederateProcess
+from reactorl._federation.launch.launcher import launcher_for
 from reactorl._federation.link_errors import LinkError, PeerLostError
 from reactorl._federation.member import Member, Membership
 from reactorl._federation.parts import whole_result
 from reactorl._federation.secret import RunSecret
+from reactorl._program.placement import Federation
 from reactorl._runtime.recording import Recording
-from reactorl._util.machine import usable_cores
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
     from reactorl._federation.launch.job import Restored, Source
+    from reactorl._federation.launch.launcher import Process
     from reactorl._federation.parts import PartialResult
     from reactorl._program.cut import Cut
-    from reactorl._program.placement import Federation
     from reactorl._program.program import Program
     from reactorl._runtime.options import Options
     from reactorl._runtime.result import Result
 
 _log: Final = logging.getLogger(__name__)
-_PATH_BYTES: Final = 90  # of a Unix socket, of 104 or 108 that systems allow
 _GRACE_SECONDS: Final = 10.0
 """Time for processes to end when the run has failed, before they are killed."""
 
 
 class LocalFederates:
-    """The federates of one run, as processes of this machine.
+    """The federates of one run, as processes that this one starts.
 
     Use it in a ``with`` statement, after which no process is left.
 
     Args:
         source: Where processes get the program from.
         program: The program, elaborated here.
-        federation: The placement.
+        federation: The placement, and where processes run.
         cut: The cut that follows from both.
         options: Options of the run.
         here: The federates that run in this process instead; see ``member``.
         replay: Physical inputs, instead of those of the world.
         record: Whether physical inputs are recorded.
         window: See ``Coordinator``.
-        encrypt: Whether links are encrypted, which needs the package cryptography.
+        encrypt: Whether links are encrypted even on one machine, which needs the
+            package cryptography.
         start_multiple: See ``CoordinatorServer``.
         patience: Seconds that processes have to connect, and to end after the run.
         restarts: How often a process is replaced that is gone. The new one does again
@@ -87,12 +82,14 @@ class LocalFederates:
         self._options = options
         self._replay = replay
         self._record = record
-        self._encrypt = encrypt
         self._patience = patience
         self._secret = RunSecret.generate()
         packed = pack_source(source)
-        self._directory = _private_directory()
+        self._launcher = launcher_for(federation, cut, here)
+        self._encrypt = encrypt or self._launcher.encrypt
         self._closing = False
+        # What Ray has started it cannot replace alone.
+        restarts = restarts if self._launcher.replaces else 0
         self._keeps = restarts > 0
         self._left = restarts
         self._starting = threading.Lock()  # guards processes, once they are started
@@ -101,7 +98,7 @@ class LocalFederates:
         self.restore: Callable[[int], tuple[Source, Restored] | None] | None = None
         """Returns the checkpoint from which a federate begins again, and the source of
         its program; None: it begins at the first tag."""
-        self.processes: list[FederateProcess] = []
+        self.processes: list[Process] = []
         """Those of federates that do not run here, in order."""
         try:
             self._server = CoordinatorServer(
@@ -109,7 +106,7 @@ class LocalFederates:
                 cut,
                 options,
                 self._secret,
-                self._address("coordinator"),
+                self._launcher.coordinator,
                 window=window,
                 certificate=self._certificate(),
                 patience=patience,
@@ -119,27 +116,31 @@ class LocalFederates:
                 begin_again=self._begin_again if restarts else None,
             )
         except BaseException:
-            shutil.rmtree(self._directory, ignore_errors=True)
+            self._launcher.close()
             raise
+        placed = Federation(
+            federation.placement, rest=federation.rest, replicas=federation.replicas
+        )
         for index, name in enumerate(cut.names):
             if index in here:
                 continue
             job = Job(
                 packed,
-                federation,
+                placed,
                 options,
                 index,
                 str(self._server.address),
-                str(self._address(f"federate-{index}")),
+                str(self._launcher.address(index)),
                 replay,
                 record,
-                encrypt,
+                self._encrypt,
                 keeps=self._keeps,
                 fixed=here,
             )
             self._jobs[index] = job
-            process = FederateProcess(name, job, self._secret, self._process_ended)
-            self.processes.append(process)
+            self.processes.append(
+                self._launcher.process(name, job, self._secret, self._process_ended)
+            )
 
     def __enter__(self) -> Self:
         """Start the processes."""
@@ -165,12 +166,17 @@ class LocalFederates:
         """The coordinator; for the driver of a program."""
         return self._server
 
+    @property
+    def replaces(self) -> bool:
+        """Whether a process that is gone can be replaced alone."""
+        return self._launcher.replaces
+
     def member(self, index: int) -> Member:
         """Return the federate that runs in this process, for its ``run``."""
         membership = Membership(
             index,
             self._server.address,
-            self._address(f"federate-{index}"),
+            self._launcher.address(index),
             self._secret,
             certificate=self._certificate(),
             timeout=self._patience,
@@ -247,24 +253,21 @@ class LocalFederates:
         finally:
             for process in self.processes:
                 process.kill()
-            shutil.rmtree(self._directory, ignore_errors=True)
+            self._launcher.close()
 
     # -- parts ----------------------------------------------------------------------
-
-    def _address(self, name: str) -> Address:
-        return Address(path=str(self._directory / name))
 
     def _certificate(self) -> Certificate | None:
         return Certificate() if self._encrypt else None
 
-    def _start(self, process: FederateProcess) -> None:
+    def _start(self, process: Process) -> None:
         try:
             process.start()
         except OSError as error:
             msg = f"starting federate {process.name} failed: {error.strerror or error}"
             raise LinkError(msg, peer=f"federate {process.name}") from error
 
-    def _process_ended(self, process: FederateProcess) -> None:
+    def _process_ended(self, process: Process) -> None:
         """Tell the coordinator. Called by the thread of the process."""
         if not self._closing:
             how = process.how_it_ended()
@@ -289,13 +292,13 @@ class LocalFederates:
                 self._server.last_tag(federate),
                 self._left,
             )
-            address = str(self._address(f"federate-{federate}-{life}"))
+            address = str(self._launcher.address(federate, life))
             job = replace(self._jobs[federate], address=address, life=life)
             found = None if self.restore is None else self.restore(federate)
             if found is not None:
                 source, restored = found
                 job = replace(job, source=pack_source(source), restored=restored)
-            new = FederateProcess(
+            new = self._launcher.process(
                 old.name, job, self._secret, self._process_ended, before=old
             )
             self._start(new)
@@ -329,7 +332,7 @@ def run_locally(
     start_multiple: int = 1,
     restarts: int = 0,
 ) -> tuple[Result, list[object]]:
-    """Run a program as processes of this machine; see ``LocalFederates``.
+    """Run a program as processes that this one starts; see ``LocalFederates``.
 
     Returns:
         The result, and what the source adds in each federate.
@@ -357,11 +360,6 @@ def run_locally(
     return result, [part.extra for part in parts]
 
 
-def workers_of_each(cut: Cut) -> int:
-    """Return the default number of workers of each federate: they share the cores."""
-    return max(1, usable_cores() // len(cut.names))
-
-
 class _Limit:
     """A number of seconds from now on, for several waits."""
 
@@ -372,17 +370,7 @@ class _Limit:
         return max(self._end - time.monotonic(), 0.0)
 
 
-def _with_words(error: LinkError, process: FederateProcess) -> LinkError:
+def _with_words(error: LinkError, process: Process) -> LinkError:
     if words := process.last_words:
         error.add_note(f"The last lines of federate {process.name} on stderr:\n{words}")
     return error
-
-
-def _private_directory() -> Path:
-    """Return a new directory for sockets, which only this user can enter."""
-    path = Path(tempfile.mkdtemp(prefix="reactorl-"))
-    if len(str(path / "federate-9999")) <= _PATH_BYTES:
-        return path
-    with suppress(OSError):
-        path.rmdir()
-    return Path(tempfile.mkdtemp(prefix="reactorl-", dir="/tmp"))

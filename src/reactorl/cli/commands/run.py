@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import argparse
     from contextlib import AbstractContextManager
 
-    from reactorl import Program, Result
+    from reactorl import Program, RayFederation, Result
     from reactorl.lf import Federates, Gather, LoadedProgram
 
 DESCRIPTION = """\
@@ -36,6 +36,7 @@ examples:
   reactorl run hello.lf --timing hello.times       then 'reactorl trace'
   reactorl run hello.lf --dashboard                watch the run in a browser
   reactorl run robots.lf --federated               a process for each federate
+  reactorl run robots.lf --federated --nodes ray   on the nodes of a Ray cluster
 
 exit status: 0 if the run ended normally, 1 after an exception in a body, n
 after exit(n) in a body, 2 if the program has errors and was not started.
@@ -95,16 +96,27 @@ def _wrong_combination(args: argparse.Namespace) -> str:
             return "--dashboard cannot be combined with --federated"
     elif args.listen is not None:
         return "--listen needs --federated"
+    elif args.nodes is not None:
+        return "--nodes needs --federated"
     elif args.restarts:
         return "--restarts needs --federated"
+    if args.listen is not None and args.nodes is not None:
+        return "--listen cannot be combined with --nodes"
+    if args.restarts and args.nodes is not None:
+        return "--restarts cannot be combined with --nodes"
     if args.listen is not None and args.token_file is None:
         return "--listen needs --token-file FILE, which the federates need as well"
-    for flag, given in (
-        ("--token-file", args.token_file is not None),
-        ("--no-encryption", args.no_encryption),
+    if args.token_file is not None and args.listen is None:
+        return "--token-file needs --listen HOST:PORT"
+    if args.no_encryption and args.listen is None and args.nodes is None:
+        return "--no-encryption needs --listen HOST:PORT or --nodes"
+    for flag, value in (
+        ("--ray-address", args.ray_address),
+        ("--cpus-per-federate", args.cpus_per_federate),
+        ("--python", args.python),
     ):
-        if given and args.listen is None:
-            return f"{flag} needs --listen HOST:PORT"
+        if value is not None and args.nodes is None:
+            return f"{flag} needs --nodes ray"
     return ""
 
 
@@ -226,7 +238,8 @@ def _run_as_processes(
 
     level = args.logging or loaded.linked.properties.logging
     hosts = sorted({host for host in federates.hosts.values() if not _is_here(host)})
-    if hosts and level != "error" and args.listen is None:
+    nodes = _nodes(args)
+    if hosts and level != "error" and args.listen is None and nodes is None:
         note = f"its federates run on this machine, not at {', '.join(hosts)}"
         say(f"reactorl: {note}\n")
     source = LfSource(
@@ -247,6 +260,22 @@ def _run_as_processes(
         start_multiple=args.start_time_multiple or 1,
         gather=_gather(args),
         restarts=args.restarts,
+        nodes=nodes,
+    )
+
+
+def _nodes(args: argparse.Namespace) -> RayFederation | None:
+    """Return the cluster that runs the federates; None: they do not run on one."""
+    if args.nodes is None:
+        return None
+    from reactorl import RayFederation
+
+    cpus = args.cpus_per_federate
+    return RayFederation(
+        cpus_per_federate=1.0 if cpus is None else cpus,
+        address=args.ray_address,
+        python=args.python,
+        encrypt=not args.no_encryption,
     )
 
 
