@@ -143,13 +143,18 @@ class Link:
                 msg = f"the next value to {self.peer} must have number {number}, "
                 msg += f"got {message.number}"
                 raise LinkError(msg, peer=self.peer)
-            pieces = pack(message._replace(number=number))
+            if not message.number:
+                message = message._replace(number=number)
+            pieces = pack(message)
             self._sent = number
             if self._keep:
                 self._kept.append((number, pieces))
                 self._kept_bytes += size_of(pieces)
-            if self._attached is not None and number > self._known:
-                self._pending += pieces
+            if self._attached is not None:
+                if number > self._known:
+                    self._pending += pieces
+                elif message.promised is not None:  # what rides on it may be new
+                    self._pending += pack(message.promised)
             return number
 
     def put(self, frame: Frame) -> None:
@@ -282,7 +287,7 @@ class Link:
     def _accept_value(self, message: Message) -> Message | None:
         number = message.number
         if number <= self._received:
-            return None  # sent again
+            return message.promised  # sent again
         if number != self._received + 1:
             msg = f"{self.peer} sent value {number} after value {self._received}"
             raise FrameError(msg, peer=self.peer)
@@ -294,7 +299,7 @@ class Link:
             what = f"{error.what}, in value {number} from {self.peer}"
             raise CodecError(what, error.remedy, peer=self.peer) from error
         self._received = number
-        return message._replace(value=value)
+        return message.with_value(value)
 
     def detached(self, attached: Attachment, error: LinkError | None) -> None:
         """See ``Endpoint``."""

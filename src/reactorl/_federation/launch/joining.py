@@ -35,6 +35,7 @@ from reactorl._federation.link_errors import (
 )
 from reactorl._federation.parts import whole_result
 from reactorl._federation.secret import RunSecret
+from reactorl._federation.watching import watched
 from reactorl._util.serialization import deserialize
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from reactorl._program.program import Program
     from reactorl._runtime.options import Options
     from reactorl._runtime.result import Result
+    from reactorl._runtime.watch import Watch
 
 _log: Final = logging.getLogger(__name__)
 JOINING: Final = COORDINATOR - 1
@@ -328,6 +330,7 @@ def run_joining(
     *,
     start_multiple: int = 1,
     restarts: int = 0,
+    at_start: Callable[[Watch], object] | None = None,
 ) -> tuple[Result, list[object]]:
     """Run a program as processes that join; see ``JoiningFederates``.
 
@@ -359,10 +362,12 @@ def run_joining(
             joined=gather.joined,
             restarts=restarts,
         ) as federates,
+        watched(program, cut, options, federates.server.probes, at_start) as end,
     ):
         gather.waiting(str(federates.address), cut.names)
         federates.wait_for_all()
         parts = federates.wait()
+        end(parts)
     clocks = federates.server.probes.clocks
     result = whole_result(program, cut, options, parts, clocks)
     return result, [part.extra for part in parts]

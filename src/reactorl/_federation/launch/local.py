@@ -6,6 +6,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Self
 
@@ -17,6 +18,7 @@ from reactorl._federation.link_errors import LinkError, PeerLostError
 from reactorl._federation.member import Member, Membership
 from reactorl._federation.parts import whole_result
 from reactorl._federation.secret import RunSecret
+from reactorl._federation.watching import watched
 from reactorl._program.placement import Federation
 from reactorl._runtime.recording import Recording
 
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from reactorl._program.program import Program
     from reactorl._runtime.options import Options
     from reactorl._runtime.result import Result
+    from reactorl._runtime.watch import Watch
 
 _log: Final = logging.getLogger(__name__)
 _GRACE_SECONDS: Final = 10.0
@@ -331,8 +334,21 @@ def run_locally(
     encrypt: bool = False,
     start_multiple: int = 1,
     restarts: int = 0,
+    at_start: Callable[[Watch], object] | None = None,
 ) -> tuple[Result, list[object]]:
     """Run a program as processes that this one starts; see ``LocalFederates``.
+
+    Args:
+        source: As there, like all that follow but the last.
+        program: The program.
+        federation: The placement.
+        cut: The cut.
+        options: Options of the run.
+        replay: Physical inputs.
+        record: Whether they are recorded.
+        encrypt: Whether links are encrypted.
+        start_multiple: Of the time of the first tag.
+        at_start: Called with a ``Watch`` of all federates, before they are started.
 
     Returns:
         The result, and what the source adds in each federate.
@@ -342,7 +358,7 @@ def run_locally(
         ReactionError: A body raised; other errors of federates likewise.
         KeyboardInterrupt: Ctrl-C; the processes have ended.
     """
-    with LocalFederates(
+    made = LocalFederates(
         source,
         program,
         federation,
@@ -353,8 +369,14 @@ def run_locally(
         encrypt=encrypt,
         start_multiple=start_multiple,
         restarts=restarts,
-    ) as federates:
+    )
+    with (
+        closing(made),
+        watched(program, cut, options, made.server.probes, at_start) as end,
+        made as federates,
+    ):
         parts = federates.wait()
+        end(parts)
     clocks = federates.server.probes.clocks
     result = whole_result(program, cut, options, parts, clocks)
     return result, [part.extra for part in parts]
