@@ -348,6 +348,7 @@ def run_locally(
         record: Whether they are recorded.
         encrypt: Whether links are encrypted.
         start_multiple: Of the time of the first tag.
+        restarts: How often a process is replaced that is gone.
         at_start: Called with a ``Watch`` of all federates, before they are started.
 
     Returns:
