@@ -22,7 +22,10 @@ from reactorl import (
     FederationError,
     RayFederation,
     ReactionError,
+    Reactor,
+    reaction,
     run,
+    startup,
     trace,
 )
 from reactorl._federation.launch.on_ray.launcher import RayLauncher
@@ -415,3 +418,54 @@ def test_address_where_nothing_answers_is_an_error_at_once(tmp_path: Path) -> No
 
 
 COMMAND = [sys.executable, "-m", "reactorl"]
+
+
+# -- another Python --------------------------------------------------------------------
+
+FREE_THREADED = Path(sys.prefix).parent / "ft" / "bin" / "python"
+
+
+@pytest.mark.skipif(not FREE_THREADED.exists(), reason="not made by `make`")
+@pytest.mark.usefixtures("cluster")
+def test_federates_in_free_threaded_python_have_the_same_result(
+    one: Path, tmp_path: Path
+) -> None:
+    seen: list[str] = []
+
+    def look(federates: Any) -> None:
+        pids = (process.pid for process in federates.processes)
+        seen.extend(Path(f"/proc/{pid}/exe").resolve().name for pid in pids)
+
+    Trainer(
+        TASK,
+        tmp_path,
+        nodes="ray",
+        federates=3,
+        python=str(FREE_THREADED),
+        callbacks=[Disturbing(1, acts=[look])],
+        **QUIET,
+    ).fit()
+
+    assert len(seen) == 2
+    assert all(re.fullmatch(r"python3\.\d+t", name) for name in seen)
+    assert left_in(tmp_path) == left_in(one)
+
+
+@pytest.mark.usefixtures("cluster")
+def test_program_of_a_script_is_refused_for_another_version(tmp_path: Path) -> None:
+    other = tmp_path / "python"
+    other.write_text("#!/bin/sh\necho 3.99\n")
+    other.chmod(0o700)
+
+    class Local(Reactor):
+        @reaction(startup)
+        def begin(self) -> None:
+            pass
+
+    with pytest.raises(FederationError) as raised:
+        run(Local, federation=RayFederation(num_federates=1, python=other))
+
+    text = str(raised.value)
+    assert "the program must be importable, because" in text
+    assert f"than the process that sends it: 3.99, not {sys.version_info[0]}." in text
+    assert "Define its reactors in a module, not in a script." in text

@@ -28,6 +28,7 @@ from reactorl._federation.launch.on_ray.keeper import (
     FederateKeeper,
     NodeFacts,
     Order,
+    python_version,
 )
 from reactorl._federation.launch.on_ray.process import KeptProcess, reason
 from reactorl._federation.launch.on_ray.sealing import seal
@@ -121,6 +122,7 @@ class RayLauncher:
             pickle.dumps(job),
             seal(secret, facts.public),
             settings.python,
+            python_version(),
             own_flags(),
             self._environment(),
             self._loopback,
