@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from reactorl._federation.drive import drive
     from reactorl._federation.launch.joining import join_federation
     from reactorl._federation.launch.on_ray.federation import RayFederation
+    from reactorl._federation.nodes.on_ray import inspect_nodes
     from reactorl._federation.run import run
     from reactorl._runtime.options import MAX_WORKERS
     from reactorl._runtime.recording import Recording
@@ -146,6 +147,7 @@ __all__ = [
     "graph",
     "history",
     "hours",
+    "inspect_nodes",
     "interleaved",
     "join_federation",
     "minutes",
@@ -181,6 +183,7 @@ _LAZY = {
     "drive": "reactorl._federation.drive",
     "RayFederation": "reactorl._federation.launch.on_ray.federation",
     "join_federation": "reactorl._federation.launch.joining",
+    "inspect_nodes": "reactorl._federation.nodes.on_ray",
     "run": "reactorl._federation.run",
 }
 _LAZY_PACKAGES = ("diagram", "lf", "rl")

@@ -2,8 +2,9 @@
 """Whether two machines compute the same bits: digests of results to compare.
 
 The C library, BLAS and XLA choose code by the processor, and round differently on
-different ones. A program has the same results on machines whose fingerprints agree;
-that they differ means that the last bits of some functions do.
+different ones; BLAS also with another number of threads (``OMP_NUM_THREADS``). A
+program has the same results on machines whose fingerprints agree; that they differ
+means that the last bits of some functions do.
 """
 
 from __future__ import annotations
