@@ -37,7 +37,7 @@ from tests.federation.local_programs import Ticking
 from tests.federation.networked import ALL
 from tests.federation.ray_cluster import CPUS, add_node, ray_cluster
 from tests.rl.runs.test_federates import QUIET, TASK, left_in
-from tests.rl.scripts import gone
+from tests.rl.scripts import gone, start_script
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -328,6 +328,41 @@ def test_an_old_federate_that_still_runs_does_not_disturb_its_successor(
     assert len(old) == 2
     assert left_in(tmp_path) == left_in(one)
     assert gone(seen.pids)
+
+
+def test_after_the_death_of_the_head_another_number_of_nodes_continues(
+    cluster: Any, one: Path, tmp_path: Path
+) -> None:
+    text = f"""
+        import os, signal
+        from pathlib import Path
+        from reactorl.rl import Callback, Trainer
+        from tests.rl.runs.test_federates import QUIET, TASK
+
+        class Dying(Callback):
+            def on_iteration(self, session, iteration):
+                if iteration.number == 5:
+                    processes = session._run.session._federates.processes
+                    print(*[process.pid for process in processes], flush=True)
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+        Trainer(
+            TASK, Path({str(tmp_path / "run")!r}), nodes="ray", federates=4,
+            ray_address={cluster.address!r}, callbacks=[Dying()], **QUIET,
+        ).fit()
+    """
+    process = start_script(text, tmp_path / "script.py")
+    said, errors = process.communicate(timeout=250)
+    assert process.returncode == -signal.SIGKILL, errors
+    pids = [int(word) for word in said.split()]
+    assert len(pids) == 3
+    assert gone(pids)
+
+    Trainer(
+        TASK, tmp_path / "run", resume=True, nodes="ray", federates=2, **QUIET
+    ).fit()
+
+    assert left_in(tmp_path / "run") == left_in(one)
 
 
 # -- the run's secret ------------------------------------------------------------------
