@@ -112,7 +112,7 @@ class TrainingSession:
         steps = self._written * self.task.steps_per_iteration
         return (
             f"The last complete checkpoint is of step {steps}; resume from it with "
-            f"--resume {self.directory.path}."
+            f"--resume {self.directory.shown}."
         )
 
     @property
@@ -191,6 +191,7 @@ class TrainingSession:
             weights=weights,
             digest=self._digest,
             directory=self.directory.path,
+            shown=str(self.directory.shown),
             iterations=run.done,
             steps=self.step,
             total_steps=task.iterations * task.steps_per_iteration,
@@ -359,7 +360,7 @@ class TrainingSession:
         from reactorl.diagram import scene
 
         task = self.task
-        name, path = algorithm_name(task), str(self.directory.path)
+        name, path = algorithm_name(task), str(self.directory.shown)
         resume = ["reactorl", "train", name, "--resume", path]
         outcome = Outcome(
             title=self.title,

@@ -6,7 +6,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
@@ -28,7 +28,7 @@ from reactorl.rl.runs.directory import RunDirectory, RunError
 from reactorl.rl.runs.session import TrainingSession
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from reactorl.rl.flow.task import Task
     from reactorl.rl.runs.callbacks import Callback
@@ -195,9 +195,10 @@ class Trainer(TrainerOptions):
         """
         if self.wanted_federation is not None:
             self.task.check_federates(self.federates or 2)
-        self.task.check()  # before anything is written
+        with _same_working_directory() as here:
+            self.task.check()  # before anything is written
         with ExitStack() as stack:
-            directory = self._open()
+            directory = self._open().below(here)
             stack.callback(os.close, directory.lock())
             left, resumes = self.restarts, self.resume
             while True:
@@ -253,3 +254,18 @@ class Trainer(TrainerOptions):
             config=settings_of(self.task),
             name=directory.path.name,
         )
+
+
+@contextmanager
+def _same_working_directory() -> Iterator[Path]:
+    """Yield the working directory, and return to it if an environment changes it."""
+    try:
+        here = Path.cwd()
+    except FileNotFoundError:  # it was removed
+        yield Path()
+        return
+    try:
+        yield here
+    finally:
+        with suppress(OSError):
+            os.chdir(here)
