@@ -28,6 +28,7 @@ from reactorl import (
     startup,
     trace,
 )
+from reactorl._federation.launch.on_ray import launcher
 from reactorl._federation.launch.on_ray.launcher import RayLauncher
 from reactorl._federation.launch.on_ray.process import KeptProcess
 from reactorl._federation.secret import SECRET_BYTES, RunSecret
@@ -477,6 +478,7 @@ def test_federates_in_free_threaded_python_have_the_same_result(
         nodes="ray",
         federates=3,
         python=str(FREE_THREADED),
+        mixed=True,  # it may have other versions of packages
         callbacks=[Disturbing(1, acts=[look])],
         **QUIET,
     ).fit()
@@ -484,6 +486,22 @@ def test_federates_in_free_threaded_python_have_the_same_result(
     assert len(seen) == 2
     assert all(re.fullmatch(r"python3\.\d+t", name) for name in seen)
     assert left_in(tmp_path) == left_in(one)
+
+
+@pytest.mark.usefixtures("cluster")
+def test_a_node_that_computes_other_bits_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    other = {"python": "0" * 16}
+    monkeypatch.setattr(launcher, "_own_fingerprint", lambda packages: other)
+
+    with pytest.raises(FederationError) as raised:
+        ticking("Reader", federation=RayFederation(TWO))
+
+    assert "ended with status 1 on node" in str(raised.value)
+    note = raised.value.__notes__[0]
+    assert "numeric results must be those of the head, got others of python" in note
+    ticking("Reader", federation=RayFederation(TWO, mixed=True))
 
 
 @pytest.mark.usefixtures("cluster")
