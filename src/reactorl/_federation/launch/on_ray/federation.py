@@ -96,9 +96,9 @@ class RayFederation(Federation):
         ship: Send modules that are not installed to the nodes: those that this process
             has imported, with their packages.
         encrypt: Encrypt the links of federates on several machines.
-        mixed: Accept nodes that compute other bits than this process, because of another
-            processor or other versions of packages: results then depend on where
-            reactors run.
+        mixed: Accept nodes that compute other bits than this process, because of
+            another processor or other versions of packages: results then depend on
+            where reactors run.
         patience: Seconds to wait for resources. None: 60 if they are in use or a node
             was lost; none if the cluster is too small.
         rest: As for ``Federation``.
