@@ -311,12 +311,14 @@ NB_MODULE(_core, m) {
           [](GatePlan& plan, const std::vector<SlotId>& in_slots,
              const std::vector<ReactionId>& in_writers,
              const std::vector<SlotId>& out_slots,
-             const std::vector<ReactionId>& out_writers, Time in_delay, bool sends) {
+             const std::vector<ReactionId>& out_writers, Time in_delay, bool sends,
+             bool answers) {
             plan.peers.push_back({crossings(in_slots, in_writers),
-                                  crossings(out_slots, out_writers), in_delay, sends});
+                                  crossings(out_slots, out_writers), in_delay, sends,
+                                  answers});
           },
           nb::kw_only(), "in_slots"_a, "in_writers"_a, "out_slots"_a, "out_writers"_a,
-          "in_delay"_a, "sends"_a)
+          "in_delay"_a, "sends"_a, "answers"_a)
       .def(
           "add_route",
           [](GatePlan& plan, TriggerId stage, std::vector<PeerId> peers, bool here) {
@@ -520,7 +522,13 @@ NB_MODULE(_core, m) {
           "put",
           [](Session& s, int kind, bool final, PeerId peer, Time time,
              std::uint32_t microstep, std::uint32_t index, Time at_time,
-             std::uint32_t at_microstep, TraceKey key, nb::object value) {
+             std::uint32_t at_microstep, TraceKey key, nb::object value,
+             std::optional<std::tuple<Time, std::uint32_t, Time, std::uint32_t>> rides) {
+            std::optional<Promise> promise;
+            if (rides) {
+              const auto [low, low_step, next, next_step] = *rides;
+              promise = {{low, low_step}, {next, next_step}};
+            }
             s.put({static_cast<MessageKind>(kind),
                    final,
                    peer,
@@ -528,10 +536,11 @@ NB_MODULE(_core, m) {
                    index,
                    {at_time, at_microstep},
                    key,
-                   Value::share(value.ptr())});
+                   Value::share(value.ptr()),
+                   promise});
           },
           "kind"_a, "final"_a, "peer"_a, "time"_a, "microstep"_a, "index"_a, "at_time"_a,
-          "at_microstep"_a, "key"_a, "value"_a.none(),
+          "at_microstep"_a, "key"_a, "value"_a.none(), "promise"_a.none() = nb::none(),
           "Take a message from another federate or from the coordinator. For any thread.")
       .def(
           "broken",

@@ -64,8 +64,17 @@ auto Gate::take_messages() -> bool {
 }
 
 void Gate::take(Message& m) {
+  const std::optional<Promise> promise = m.promise;
+  const PeerId peer = m.peer;
   ++taken_;
   if (is_numbered(m.kind)) ++received_[m.peer];
+  take_kind(m);
+  if (!promise) return;
+  links_.reach(peer, {promise->low, 0});
+  links_.expect(peer, promise->next);
+}
+
+void Gate::take_kind(Message& m) {
   switch (m.kind) {
     case MessageKind::kValue: return take_value(m);
     case MessageKind::kLate:
@@ -249,6 +258,7 @@ void Gate::begin(Tag tag, Epoch epoch, bool final, Worker& worker) {
     Peer& peer = peers_[p];
     peer.settled = 0;
     peer.told = 0;
+    peer.sent = false;
     peer.asked = false;
     peer.owed = false;
     peer.released = 0;
@@ -290,7 +300,8 @@ auto Gate::turn(Worker& worker, bool idle) -> bool {
     const bool stuck = was_idle && !news;
     tell_settled(stuck);
     if (stuck) demand();
-    flush();
+    // The end of the tag is near, and its promise rides on what is sent last.
+    if (!executor_.finished()) flush();
     if (stuck && executor_.quiet() && !executor_.finished()) {
       blame_for_slots();
       report({.next = now_, .bound = now_, .done = done_, .inside = true});
@@ -343,6 +354,7 @@ void Gate::settle() {
            .index = peer.settled,
            .value = ports_.value(crossing.slot).copy()});
       peer.told = peer.settled + 1;
+      peer.sent = true;
     }
   }
 }
@@ -368,7 +380,8 @@ void Gate::demand() {
   for (PeerId p = 0; p < peers_.size(); ++p) {
     Peer& peer = peers_[p];
     if (peer.released == peer.held.size() || peer.demanded == now_) continue;
-    if (links_.expected(p) <= now_) continue;
+    // What was sent brings it to this tag, at whose end it says all.
+    if (peer.sent || links_.expected(p) <= now_) continue;
     peer.demanded = now_;
     say({.kind = MessageKind::kDemand, .peer = p, .tag = now_});
   }
@@ -445,7 +458,12 @@ void Gate::end(Tag next, Tag bound) {
       if (!plan_.peers[p].sends) continue;
       const std::pair promise(Place{low, final_ ? kAllSlots : 0}, next);
       if (peer.promised == promise) continue;
+      // One that only answers, is done with this tag and has no event has no use for it.
+      const bool idle = plan_.peers[p].answers && links_.beyond(p, now_) &&
+                        links_.expected(p) == kLastTag;
+      if (!final_ && idle) continue;
       peer.promised = promise;
+      if (!final_ && ride(p, {.low = low, .next = next})) continue;
       say({.kind = MessageKind::kPromise,
            .final = final_,
            .peer = p,
@@ -461,8 +479,22 @@ void Gate::end(Tag next, Tag bound) {
 }
 
 void Gate::say(Message message) {
-  if (is_numbered(message.kind)) ++sent_[message.peer];
+  if (is_numbered(message.kind)) {
+    ++sent_[message.peer];
+    links_.send(message.peer, now_);
+  }
   outbox_.push_back(std::move(message));
+}
+
+/// Lets a promise ride on what is about to be sent to a peer anyway.
+auto Gate::ride(PeerId peer, const Promise& promise) -> bool {
+  for (auto m = outbox_.rbegin(); m != outbox_.rend(); ++m) {
+    if (m->peer != peer || m->kind >= MessageKind::kFailure) continue;
+    if (!is_numbered(m->kind) || m->kind == MessageKind::kStop) return false;
+    m->promise = promise;
+    return true;
+  }
+  return false;
 }
 
 void Gate::flush() {

@@ -157,8 +157,9 @@ auto Scheduler::wait_for(Tag tag) -> bool {
       gate_->wait(tag, earliest(tag));
     }
     host_.leave(0);
-    woken_.wait(seen, std::min(wait, tuning::kLongestSleep));
+    woken_.wait(seen, std::min(wait, longest_sleep()));
     host_.enter(0);
+    dozed_ = woken_.epoch() == seen;
   }
   // Recompute unless the time has come and nothing arrived meanwhile.
   return !idle && woken_.epoch() == seen && clock_.now() >= tag.time;
@@ -218,9 +219,14 @@ auto Scheduler::wait_for_others(Tag tag) -> bool {
   gate_->blame(tag);
   gate_->wait(tag, earliest(tag));
   host_.leave(0);
-  woken_.wait(seen, tuning::kLongestSleep);
+  woken_.wait(seen, longest_sleep());
   host_.enter(0);
+  dozed_ = woken_.epoch() == seen;
   return false;
+}
+
+auto Scheduler::longest_sleep() const -> Time {
+  return gate_ && !dozed_ ? tuning::kFirstSleep : tuning::kLongestSleep;
 }
 
 void Scheduler::end_for_others() {

@@ -79,7 +79,7 @@ if TYPE_CHECKING:
     from reactorl._runtime.options import MAX_WORKERS
     from reactorl._runtime.recording import Recording
     from reactorl._runtime.result import Result
-    from reactorl._runtime.watch import Sample, Watch
+    from reactorl._runtime.watch import FederateSample, Sample, Watch
     from reactorl.diagram.picture import graph
 
     __version__: str
@@ -100,6 +100,7 @@ __all__ = [
     "DelayError",
     "Diagnostic",
     "Duration",
+    "FederateSample",
     "Federation",
     "FederationError",
     "GlobalRandomError",
@@ -172,6 +173,7 @@ _LAZY = {
     "MAX_WORKERS": "reactorl._runtime.options",
     "Recording": "reactorl._runtime.recording",
     "Result": "reactorl._runtime.result",
+    "FederateSample": "reactorl._runtime.watch",
     "Sample": "reactorl._runtime.watch",
     "Watch": "reactorl._runtime.watch",
     "NativeBody": "reactorl._decl.native",

@@ -113,7 +113,7 @@ class GatePlan:
 
     def __init__(self, *, flat: bool, physical: bool, stops: bool, me: int) -> None: ...
 
-    def add_peer(self, *, in_slots: Sequence[int], in_writers: Sequence[int], out_slots: Sequence[int], out_writers: Sequence[int], in_delay: int, sends: bool) -> None: ...
+    def add_peer(self, *, in_slots: Sequence[int], in_writers: Sequence[int], out_slots: Sequence[int], out_writers: Sequence[int], in_delay: int, sends: bool, answers: bool) -> None: ...
 
     def add_route(self, stage: int, peers: Sequence[int], here: bool) -> None: ...
 
@@ -189,14 +189,14 @@ class Session:
     def federate(
         self,
         plan: GatePlan,
-        say: Callable[[list[tuple[int, bool, int, int, int, int, int, int, int, object]]], object],
+        say: Callable[[list[tuple[int, bool, int, int, int, int, int, int, int, object, tuple[int, int, int, int] | None]]], object],
         wait: Callable[[tuple[int, int, int, int, int, int, int, int, bool, int, tuple[int, ...], tuple[int, ...]]], object],
     ) -> None:
         """
         Make this the session of a federate. `say` gets messages for others, `wait` what the coordinator has to know when nothing can be done.
         """
 
-    def put(self, kind: int, final: bool, peer: int, time: int, microstep: int, index: int, at_time: int, at_microstep: int, key: int, value: object | None) -> None:
+    def put(self, kind: int, final: bool, peer: int, time: int, microstep: int, index: int, at_time: int, at_microstep: int, key: int, value: object | None, promise: tuple[int, int, int, int] | None = None) -> None:
         """
         Take a message from another federate or from the coordinator. For any thread.
         """

@@ -345,8 +345,10 @@ class Simulation:
             life.put += 1
         if source == COORDINATOR:
             life.federate.take_order(message)
-        elif not life.federate.take(source, message):
+            return
+        if message.number and message.number <= life.federate._received[source]:
             self.counts.again += 1
+        if not life.federate.take(source, message):
             with self._changed:
                 life.put -= 1
 

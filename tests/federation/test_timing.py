@@ -225,6 +225,8 @@ class FakeLink:
     def flush(self) -> None:
         pass
 
+    is_connected = True
+
 
 def test_offset_is_that_of_the_shortest_exchange(
     monkeypatch: pytest.MonkeyPatch,

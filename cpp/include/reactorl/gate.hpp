@@ -51,6 +51,13 @@ enum class MessageKind : std::uint8_t {
   return kind <= MessageKind::kStop;
 }
 
+/// What a federate promises when it is done with a tag.
+struct Promise {
+  Tag low{};   // nothing before this tag
+  Tag next{};  // its own next event
+  auto operator==(const Promise&) const -> bool = default;
+};
+
 struct Message {
   MessageKind kind = MessageKind::kPromise;
   bool final = false;  // the sender is in its final tag
@@ -60,7 +67,11 @@ struct Message {
   Tag at{};
   TraceKey key = kLastKey;
   // gcc warns of a designated initializer that leaves out a member without one.
-  Value value{};  // NOLINT(readability-redundant-member-init)
+  // NOLINTBEGIN(readability-redundant-member-init)
+  Value value{};
+  /// Rides on the last value of a tag, and says what a kPromise after it would say.
+  std::optional<Promise> promise{};
+  // NOLINTEND(readability-redundant-member-init)
 };
 
 /// What the coordinator has to know of a federate that waits.
@@ -179,6 +190,7 @@ class Gate {
     std::deque<Message> early;                      // values of later tags
     std::uint32_t settled = 0;                      // slots that go there, at this tag
     std::uint32_t told = 0;                         // of these
+    bool sent = false;                              // one of these was present
     bool asked = false;                             // it waits for one of them
     bool owed = false;                              // and has had no answer
     std::optional<Tag> demanded;                    // the last tag at which it was asked
@@ -187,6 +199,7 @@ class Gate {
 
   auto take_messages() -> bool;
   void take(Message& message);
+  void take_kind(Message& message);
   void take_value(Message& message);
   void take_demand(const Message& message);
   void set_early(Worker& worker);
@@ -196,6 +209,7 @@ class Gate {
   void tell_settled(bool idle);
   void demand();
   void say(Message message);
+  auto ride(PeerId peer, const Promise& promise) -> bool;
   void flush();
   void report(Report report);
   void fail(const char* what);

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from reactorl._federation.codec import encode
 from reactorl._federation.merge import FederateTrace
@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from reactorl._runtime.options import Options
     from reactorl._runtime.recording import Recording
     from reactorl._runtime.watch import Watch
+
+
+_KINDS: Final = tuple(Kind)
+_NUMBERED: Final = int(max(kind for kind in Kind if kind.numbered))
 
 
 class Wire(Protocol):
@@ -154,7 +158,10 @@ class Federate:
     # -- what arrives ---------------------------------------------------------------
 
     def take(self, peer: int, message: Message) -> bool:
-        """Take a message of another federate; return whether it was new.
+        """Take a message of another federate; return whether it said anything new.
+
+        A value that comes twice is dropped, but not the promise that rides on it: a new
+        life of its sender may not have made it again.
 
         Raises:
             ReactorlError: A value is missing before this one.
@@ -162,7 +169,10 @@ class Federate:
         if message.number:
             expected = self._received[peer] + 1
             if message.number < expected:
-                return False
+                if (promised := message.promised) is None:
+                    return False
+                self._put(peer, promised)
+                return True
             if message.number > expected:
                 msg = (
                     f"values {expected} to {message.number - 1} of federate {peer} "
@@ -178,16 +188,9 @@ class Federate:
         self._put(self.index, message)
 
     def _put(self, peer: int, message: Message) -> None:
-        self.live.session.put(
-            message.kind,
-            message.final,
-            peer,
-            *message.tag,
-            message.place,
-            *message.at,
-            message.key,
-            message.value,
-        )
+        kind, final, tag, place, at, key, value, _, promise = message
+        rides = None if promise is None else (*promise[0], *promise[1])
+        self.live.session.put(kind, final, peer, *tag, place, *at, key, value, rides)
 
     def _begin(self, watch: Watch) -> None:
         self._watch = watch
@@ -248,19 +251,25 @@ class Federate:
             self._wire.flush()
 
     def _say(self, said: CoreMessage) -> None:
-        kind_number, final, peer, time, step, index, at, at_step, key, value = said
-        kind = Kind(kind_number)
-        message = Message(
-            kind, final, Tag(time, step), index, Tag(at, at_step), key, value
-        )
-        if kind.for_coordinator:
-            self._wire.tell(message)
-            return
-        if kind.numbered:
-            self._sent[peer] += 1
-            message = message._replace(number=self._sent[peer])
+        number, final, peer, time, step, index, at, at_step, key, value, rides = said
+        kind = _KINDS[number]
+        promise = None if rides is None else (Tag(*rides[:2]), Tag(*rides[2:]))
+        if number <= _NUMBERED:
+            count = self._sent[peer] = self._sent[peer] + 1
+        else:
+            count = 0
+        tag, later = Tag(time, step), Tag(at, at_step)
+        message = Message(kind, final, tag, index, later, key, value, count, promise)
+        if count:
             if self._keeps:
                 self._kept[peer].append(message)
+            if promise is not None:
+                self._said[peer][Kind.PROMISE, False] = Message(
+                    Kind.PROMISE, tag=promise[0], at=promise[1]
+                )
+        elif kind.for_coordinator:
+            self._wire.tell(message)
+            return
         else:
             self._said[peer][kind, final] = message
         self._wire.send(peer, message)

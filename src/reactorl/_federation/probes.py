@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from reactorl._runtime.watch import Sample
 
 _EXCHANGES: Final = 16
+_PATIENCE: Final = 2_000_000_000
+"""Nanoseconds after which a federate is asked again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,7 @@ class Probes:
         self._numbers = [0] * len(links)
         self._clocks: list[ClockOffset | None] = [None] * len(links)
         self._progress: dict[int, Progress] = {}
+        self._answered = 0.0
 
     def begin(self, federate: int, facts: Mapping[str, object]) -> None:
         """Measure the clock of a federate that is ready, if it has another one."""
@@ -97,6 +100,7 @@ class Probes:
         progress = decode(*reading.payload)
         if isinstance(progress, Progress):
             self._progress[federate] = progress
+            self._answered = time.monotonic()
         elif reading.number < _EXCHANGES:
             self._ask(federate)
 
@@ -106,9 +110,9 @@ class Probes:
             self._ask(federate, progress=True)
 
     @property
-    def progress(self) -> dict[int, Progress]:
-        """The latest answers, by federate."""
-        return dict(self._progress)
+    def progress(self) -> tuple[float, dict[int, Progress]]:
+        """When the latest answer came, and the latest ones by federate."""
+        return self._answered, dict(self._progress)
 
     @property
     def clocks(self) -> list[ClockOffset]:
@@ -116,13 +120,19 @@ class Probes:
         return [clock or ClockOffset() for clock in self._clocks]
 
     def _ask(self, federate: int, *, progress: bool = False) -> None:
+        link = self._links[federate]
+        if not link.is_connected:
+            return
+        now = time.monotonic_ns()
         with self._lock:
-            if progress and any(asked == federate for asked, _ in self._asked):
+            waiting = [key for key in self._asked if key[0] == federate]
+            if progress and any(now - self._asked[key] < _PATIENCE for key in waiting):
                 return  # it has not answered yet
+            for key in waiting:  # of a life that has ended
+                del self._asked[key]
             self._numbers[federate] += 1
             number = self._numbers[federate]
-            self._asked[federate, number] = time.monotonic_ns()
-        link = self._links[federate]
+            self._asked[federate, number] = now
         link.put(Probe(number, int(progress)))
         link.flush()
 

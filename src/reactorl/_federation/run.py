@@ -78,9 +78,10 @@ def run(
             over work of others.
         shuffle: For tests: another order of ready reactions for each value. The trace
             must not change.
-        timing: Measure how long each invocation of a reaction takes, and how late tags
-            begin: ``result.timing``. Sums are of all; single invocations are kept for
-            the last 65,536 of each worker, or for as many as the number given here.
+        timing: Measure how long each invocation of a reaction takes, how late tags
+            begin, and which federate waits for which: ``result.timing``. Sums are of
+            all; single invocations are kept for the last 65,536 of each worker, or for
+            as many as the number given here.
         federation: Run the program as several processes, its federates: which reactors
             go where, or how many federates. They run on this machine, or, by
             ``RayFederation``, on the nodes of a Ray cluster. The result is that of one
@@ -88,7 +89,8 @@ def run(
             among them. The processes get the classes by import, or by value if they
             cannot be imported; their output appears line by line, with their names.
         at_start: Called when the reactors are made, before the first tag, with a
-            ``Watch``, with which any thread can follow the progress of the run.
+            ``Watch``, with which any thread can follow the progress of the run. In a
+            federation called before its processes are started.
         at_end: Called with the result when the run has ended, even if it ended by an
             exception, which is raised afterwards; so a trace up to there can be kept.
             In a federation it is called only if the run has ended normally.
@@ -127,9 +129,6 @@ def run(
         from reactorl._federation.launch.launcher import workers_of_each
         from reactorl._federation.launch.local import run_locally
 
-        if at_start is not None:
-            msg = "at_start must be None in a federation, which is several runs"
-            raise ValueError(msg)
         if isinstance(federation, int):
             federation = Federation(federation)
         federation = federation.sized(parts_of(program) + 1)
@@ -144,6 +143,7 @@ def run(
             options,
             replay=replay,
             record=noted is not None,
+            at_start=at_start,
         )
         if result.recording is not None and not isinstance(record, bool):
             result.recording.save(record)

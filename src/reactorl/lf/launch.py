@@ -21,12 +21,13 @@ from reactorl.lf.loader import LfError, LoadedProgram
 from reactorl.lf.runtime.global_seeds import seed_globals
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from reactorl._federation.launch.joining import Gather
     from reactorl._federation.launch.on_ray.federation import RayFederation
     from reactorl._program.program import Program
     from reactorl._runtime.result import Result
+    from reactorl._runtime.watch import Watch
     from reactorl.lf.federates import Federates
     from reactorl.lf.runtime.tracepoints import Notes
 
@@ -125,6 +126,7 @@ def run_federates(
     workers: int | None = None,
     start_multiple: int = 1,
     gather: Gather | None = None,
+    at_start: Callable[[Watch], object] | None = None,
     nodes: RayFederation | None = None,
     **options: Any,  # noqa: ANN401
 ) -> Result:
@@ -138,6 +140,7 @@ def run_federates(
         workers: Threads of each federate; None: they share the cores.
         start_multiple: The time of the first tag is a multiple of this.
         gather: Wait for processes that join, instead of starting them.
+        at_start: Called with a ``Watch`` of all federates, before they run.
         nodes: Start them on the nodes of a Ray cluster.
         options: Further options of ``reactorl.run``.
 
@@ -159,10 +162,12 @@ def run_federates(
     if gather is None:
         encrypt = loaded.linked.properties.encrypted
         result, noted = run_locally(
-            *parts, encrypt=encrypt, start_multiple=start_multiple
+            *parts, encrypt=encrypt, start_multiple=start_multiple, at_start=at_start
         )
     else:
-        result, noted = run_joining(*parts, gather, start_multiple=start_multiple)
+        result, noted = run_joining(
+            *parts, gather, start_multiple=start_multiple, at_start=at_start
+        )
     for notes in noted:
         loaded.lowering.tracepoints.add(notes)  # type: ignore[arg-type]
     return result

@@ -651,13 +651,6 @@ def test_main_reactor_must_be_federated(capsys: Capture) -> None:
     assert "leave out --federated" in err
 
 
-def test_options_of_one_process_are_refused(capsys: Capture) -> None:
-    status, _, err = run(capsys, "--federated", "--dashboard", "Count.lf")
-
-    assert status == 2
-    assert "--dashboard cannot be combined with --federated" in err
-
-
 def test_trace_and_times_of_federates_are_written(here: Path, capsys: Capture) -> None:
     both = ("--timing", "parts.trace", "--trace", "parts.trace")
     done = run_federated("print(x.value)", *both)

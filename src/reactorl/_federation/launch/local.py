@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import closing
 from typing import TYPE_CHECKING, Final, Self
 
 from reactorl._federation.certificate import Certificate
@@ -14,10 +15,12 @@ from reactorl._federation.link_errors import LinkError, PeerLostError
 from reactorl._federation.member import Member, Membership
 from reactorl._federation.parts import whole_result
 from reactorl._federation.secret import RunSecret
+from reactorl._federation.watching import watched
 from reactorl._program.placement import Federation
 from reactorl._runtime.recording import Recording
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
 
     from reactorl._federation.launch.job import Source
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from reactorl._program.program import Program
     from reactorl._runtime.options import Options
     from reactorl._runtime.result import Result
+    from reactorl._runtime.watch import Watch
 
 _WORDS_SECONDS: Final = 5.0
 """Time to learn how the process of a federate ended whose connection has ended."""
@@ -263,8 +267,21 @@ def run_locally(
     record: bool = False,
     encrypt: bool = False,
     start_multiple: int = 1,
+    at_start: Callable[[Watch], object] | None = None,
 ) -> tuple[Result, list[object]]:
     """Run a program as processes that this one starts; see ``LocalFederates``.
+
+    Args:
+        source: As there, like all that follow but the last.
+        program: The program.
+        federation: The placement.
+        cut: The cut.
+        options: Options of the run.
+        replay: Physical inputs.
+        record: Whether they are recorded.
+        encrypt: Whether links are encrypted.
+        start_multiple: Of the time of the first tag.
+        at_start: Called with a ``Watch`` of all federates, before they are started.
 
     Returns:
         The result, and what the source adds in each federate.
@@ -274,7 +291,7 @@ def run_locally(
         ReactionError: A body raised; other errors of federates likewise.
         KeyboardInterrupt: Ctrl-C; the processes have ended.
     """
-    with LocalFederates(
+    made = LocalFederates(
         source,
         program,
         federation,
@@ -284,8 +301,14 @@ def run_locally(
         record=record,
         encrypt=encrypt,
         start_multiple=start_multiple,
-    ) as federates:
+    )
+    with (
+        closing(made),
+        watched(program, cut, options, made.server.probes, at_start) as end,
+        made as federates,
+    ):
         parts = federates.wait()
+        end(parts)
     clocks = federates.server.probes.clocks
     result = whole_result(program, cut, options, parts, clocks)
     return result, [part.extra for part in parts]
