@@ -70,6 +70,12 @@ _ALL = (
         ("training", "small_training", "match", "train_placement"),
     ),
     Suite(
+        "cluster",
+        "Cluster benchmarks",
+        "Trainings over several processes beside RLlib, on one machine.\n",
+        ("cluster_train", "cluster_sleep"),
+    ),
+    Suite(
         "atari",
         "Atari: time of a step by part",
         "Where the time of a step of an Atari environment goes.\n",
