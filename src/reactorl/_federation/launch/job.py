@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from reactorl._program.elaborate import elaborate
@@ -12,6 +12,8 @@ from reactorl._util.serialization import serialize
 from reactorl.errors import ReactorlError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from reactorl._decl.reactor import Reactor
     from reactorl._program.placement import Federation
     from reactorl._runtime.options import Options
@@ -75,6 +77,8 @@ class Job:
         replay: Physical inputs, instead of those of the world.
         record: Whether physical inputs are recorded.
         encrypt: Whether links are encrypted.
+        fingerprint: Numeric results of the calling process, which must be those of
+            the federate; empty: they are not compared.
     """
 
     source: bytes
@@ -86,6 +90,7 @@ class Job:
     replay: Recording | None = None
     record: bool = False
     encrypt: bool = False
+    fingerprint: Mapping[str, str] = field(default_factory=dict)
 
 
 def pack_source(source: Source) -> bytes:

@@ -108,6 +108,7 @@ def _wrong_combination(args: argparse.Namespace) -> str:
         ("--ray-address", args.ray_address),
         ("--cpus-per-federate", args.cpus_per_federate),
         ("--python", args.python),
+        ("--mixed", args.mixed or None),
     ):
         if value is not None and args.nodes is None:
             return f"{flag} needs --nodes ray"
@@ -268,6 +269,7 @@ def _nodes(args: argparse.Namespace) -> RayFederation | None:
         address=args.ray_address,
         python=args.python,
         encrypt=not args.no_encryption,
+        mixed=args.mixed,
     )
 
 
