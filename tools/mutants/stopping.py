@@ -90,7 +90,7 @@ STOPPING: Final = (
         "signal=signals[0] if signals else None",
         "signal=signals[0] if signals and not complete else None",
         (_TRAIN + "ctrl_c_in_the_last_iteration_leaves_out_the_final_evaluation",),
-        "A script goes on although Ctrl-C was pressed.",
+        "A script continues although Ctrl-C was pressed.",
     ),
     Mutant(
         "stopping-killed-probe-is-a-verdict",
@@ -112,7 +112,7 @@ STOPPING: Final = (
             "tests/rl/envs/test_timeout.py::test_time_in_which_the_process_was_stopped_"
             "does_not_count",
         ),
-        "A training that was suspended fails when it goes on.",
+        "A training that was suspended fails when it continues.",
     ),
     Mutant(
         "stopping-ctrl-z-counts-in-processes",
@@ -120,7 +120,7 @@ STOPPING: Final = (
         "since += pauses.look()",
         "since += 0 * pauses.look()",
         (_WORKER + "time_in_which_the_parent_is_stopped_does_not_count",),
-        "A training that was suspended kills its workers when it goes on.",
+        "A training that was suspended kills its workers when it continues.",
     ),
     Mutant(
         "stopping-computing-counts-as-a-pause",

@@ -11,6 +11,7 @@ half of which is how wrong the estimate can be.
 
 from __future__ import annotations
 
+import platform
 import threading
 import time
 from contextlib import suppress
@@ -56,7 +57,7 @@ def steady_clock() -> str:
     with suppress(OSError):
         found.append(Path("/proc/sys/kernel/random/boot_id").read_text().strip())
         found += Path("/proc/self/timens_offsets").read_text().split()
-    return " ".join(found)
+    return " ".join(found) or platform.node()  # on macOS
 
 
 class Probes:

@@ -266,6 +266,33 @@ def test_narrow_terminals(line: str, environment: dict[str, str]) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("how", [" = None", ".close()"])
+@pytest.mark.parametrize("name", ["stdout", "stderr"])
+def test_program_may_close_its_streams(files: Path, name: str, how: str) -> None:
+    (files / "silent.lf").write_text(
+        "target Python\npreamble {= import sys =}\nmain reactor {\n"
+        f"  reaction(startup) {{= sys.{name}{how} =}}\n}}\n"
+    )
+
+    done = reactorl("run silent.lf")
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_error_of_a_program_that_has_removed_its_streams_is_shown(files: Path) -> None:
+    (files / "removed.lf").write_text(
+        "target Python\npreamble {= import sys =}\nmain reactor {\n"
+        "  reaction(startup) {=\n    sys.stdout = sys.stderr = None\n"
+        '    raise ValueError("the error itself")\n  =}\n}\n'
+    )
+
+    done = reactorl("run removed.lf")
+
+    assert done.returncode == 1
+    assert "ValueError: the error itself" in done.stderr
+    assert "AttributeError" not in done.stderr
+
+
 def test_stdout_that_is_read_is_not_broken() -> None:
     code = (
         "from reactorl.cli.support.streams import stdout_is_broken; "

@@ -18,6 +18,8 @@ from reactorl._util.child_process import accept_signals
 from reactorl._util.serialization import deserialize
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from reactorl._federation.launch.job import Job
 
 OTHERS_FAILED: Final = 3
@@ -61,6 +63,8 @@ def take_part(job: Job, secret: Any) -> int:  # noqa: ANN401 - a RunSecret
 
     source = deserialize(job.source)
     program = source.program()
+    if not _computes_like(job.fingerprint):
+        return 1
     cut = cut_program(program, job.federation)
     restored = job.restored
     if restored is not None and run_digest(cut, job.options) != restored.own:
@@ -99,6 +103,29 @@ def take_part(job: Job, secret: Any) -> int:  # noqa: ANN401 - a RunSecret
         if member.reported:
             return 1
         raise
+
+
+def _computes_like(expected: Mapping[str, str]) -> bool:
+    """Return whether this process computes the same bits as the calling one.
+
+    With the packages that the program has imported here; else it says what differs.
+    """
+    if not expected:
+        return True
+    from reactorl._util.numeric_fingerprint import numeric_fingerprint
+
+    parts = [name for name in expected if name == "python" or name in sys.modules]
+    found = numeric_fingerprint(parts)
+    wrong = sorted(name for name in found if found[name] != expected[name])
+    if wrong:
+        print(
+            f"numeric results must be those of the head, got others of "
+            f"{', '.join(wrong)}: results would depend on where reactors run. Install "
+            "the same versions on all nodes, set OMP_NUM_THREADS if their numbers of "
+            "cores differ, or use --mixed (mixed=True), without that promise.",
+            file=sys.stderr,
+        )
+    return not wrong
 
 
 def _exactly(pipe: BinaryIO, size: int) -> bytes:

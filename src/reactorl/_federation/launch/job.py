@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from reactorl._program.elaborate import elaborate
@@ -12,6 +12,8 @@ from reactorl._util.serialization import serialize
 from reactorl.errors import ReactorlError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from reactorl._decl.reactor import Reactor
     from reactorl._federation.federate import Base
     from reactorl._program.placement import Federation
@@ -96,6 +98,8 @@ class Job:
         keeps: Whether federates that are lost begin again.
         fixed: Federates that never begin again.
         restored: The checkpoint from which it begins; None: from the first tag.
+        fingerprint: Numeric results of the calling process, which must be those of
+            the federate; empty: they are not compared.
     """
 
     source: bytes
@@ -111,6 +115,7 @@ class Job:
     keeps: bool = False
     fixed: frozenset[int] = frozenset()
     restored: Restored | None = None
+    fingerprint: Mapping[str, str] = field(default_factory=dict)
 
 
 def pack_source(source: Source) -> bytes:

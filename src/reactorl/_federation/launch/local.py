@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from reactorl._runtime.watch import Watch
 
 _log: Final = logging.getLogger(__name__)
+_WORDS_SECONDS: Final = 5.0
+"""Time to learn how the process of a federate ended whose connection has ended."""
 _GRACE_SECONDS: Final = 10.0
 """Time for processes to end when the run has failed, before they are killed."""
 
@@ -310,7 +312,9 @@ class LocalFederates:
     def _explained(self, error: PeerLostError) -> LinkError:
         """Return an error that says how the process of a lost federate ended."""
         for process in self.processes:
-            if error.peer != f"federate {process.name}" or not process.join(1.0):
+            if error.peer != f"federate {process.name}" or not process.join(
+                _WORDS_SECONDS
+            ):
                 continue
             how = process.how_it_ended()
             what = error.what

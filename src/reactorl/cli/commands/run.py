@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from reactorl.cli.support.console import say
 from reactorl.cli.support.errors import explained, fail, show
 from reactorl.cli.support.run_options import add_options
-from reactorl.cli.support.streams import stdout_is_broken
+from reactorl.cli.support.streams import repair_streams, stdout_is_broken
 from reactorl.cli.support.trace_writer import TraceWriter
 from reactorl.lf import Report, seed_globals
 
@@ -87,6 +87,7 @@ def command(args: argparse.Namespace) -> int:
         say(*explained(error))
         return 1
     finally:
+        repair_streams()
         sys.stdout.flush()
 
 
@@ -113,6 +114,7 @@ def _wrong_combination(args: argparse.Namespace) -> str:
         ("--ray-address", args.ray_address),
         ("--cpus-per-federate", args.cpus_per_federate),
         ("--python", args.python),
+        ("--mixed", args.mixed or None),
     ):
         if value is not None and args.nodes is None:
             return f"{flag} needs --nodes ray"
@@ -274,6 +276,7 @@ def _nodes(args: argparse.Namespace) -> RayFederation | None:
         address=args.ray_address,
         python=args.python,
         encrypt=not args.no_encryption,
+        mixed=args.mixed,
     )
 
 

@@ -14,7 +14,7 @@ from reactorl._util.interrupts import remembered_interrupts
 from reactorl.cli.support.console import say
 from reactorl.cli.support.dataclass_flags import FlagError, Flags
 from reactorl.cli.support.errors import explained, fail, missing
-from reactorl.cli.support.streams import discard_stdout
+from reactorl.cli.support.streams import discard_stdout, repair_streams
 
 if TYPE_CHECKING:
     from reactorl.cli.support.parser import Parser
@@ -81,7 +81,7 @@ GROUPS = {
     "evaluation": ("eval_every", "eval_episodes", "eval_max_steps", "final_episodes"),
     "run": (
         "workers", "federates", "restarts", "nodes", "ray_address", "cpus_per_federate",
-        "python", "runs_dir", "resume", "preset",
+        "python", "mixed", "runs_dir", "resume", "preset",
         "checkpoint_every", "trace", "timing", "dashboard", "progress",
     ),
     "Weights & Biases": ("track", "wandb_project_name", "wandb_entity"),
@@ -163,6 +163,7 @@ def _train(args: argparse.Namespace) -> int:
     except ReactorlError as error:
         say(*explained(error))
         return fail(f"the training failed. {_how_to_resume(error)}", 1)
+    repair_streams()  # an environment may have closed them
     try:
         print(result.summary(), flush=True)
     except OSError:

@@ -124,6 +124,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "installed (default: that of Ray)",
     )
     ours.add_argument(
+        "--mixed",
+        action="store_true",
+        help="with --nodes ray: accept nodes that compute other bits than this machine",
+    )
+    ours.add_argument(
         "--restarts",
         type=_count,
         default=0,

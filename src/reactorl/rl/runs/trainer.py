@@ -59,6 +59,9 @@ class TrainerOptions:
     python: str | None = None
     """Interpreter of the processes on the nodes of a Ray cluster, with reactorl
     installed; default: that of Ray. It may be a free-threaded one, which Ray is not."""
+    mixed: bool = False
+    """Accept nodes of a Ray cluster that compute other bits than this machine; results
+    then depend on where rollouts run."""
     restarts: int = 0
     """How often a federate that is gone begins again from the last checkpoint, or the
     whole training does if that is not possible; see 'federates'."""
@@ -170,6 +173,7 @@ class Trainer(TrainerOptions):
             cpus_per_federate=self.cpus_per_federate,
             address=self.ray_address,
             python=self.python,
+            mixed=self.mixed,
         )
 
     def fit(self) -> TrainingResult:

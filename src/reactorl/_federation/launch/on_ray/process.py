@@ -78,15 +78,18 @@ class KeptProcess:
         ray = import_ray()
         self._submit_all()
         try:
-            self._pid = ray.get(self._started)
+            found: int | str = ray.get(self._started)
         except ray.exceptions.RayError as error:
-            msg = f"starting federate {self.name} on {self.host} failed: "
-            remedy = (
-                "Check that reactorl, and what the program needs, is installed there."
-            )
-            msg += reason(error)
-            raise LinkError(msg, remedy, peer=f"federate {self.name}") from error
+            raise self._not_started(reason(error)) from error
+        if isinstance(found, str):
+            raise self._not_started(found)
+        self._pid = found
         self._thread.start()
+
+    def _not_started(self, why: str) -> LinkError:
+        msg = f"starting federate {self.name} on {self.host} failed: {why.rstrip('.')}"
+        remedy = "Check that reactorl is installed there."
+        return LinkError(msg, remedy, peer=f"federate {self.name}")
 
     @property
     def started(self) -> bool:
