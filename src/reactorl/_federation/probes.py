@@ -80,6 +80,9 @@ class Probes:
 
     def begin(self, federate: int, facts: Mapping[str, object]) -> None:
         """Measure the clock of a federate that is ready, if it has another one."""
+        with self._lock:  # an earlier life does not answer any more
+            for key in [key for key in self._asked if key[0] == federate]:
+                del self._asked[key]
         here = steady_clock()
         if here and facts.get("clock") == here:
             self._clocks[federate] = ClockOffset()

@@ -57,7 +57,7 @@ def take_part(job: Job, secret: Any) -> int:  # noqa: ANN401 - a RunSecret
     from reactorl._federation.certificate import Certificate
     from reactorl._federation.endpoint import Address
     from reactorl._federation.link_errors import LinkError
-    from reactorl._federation.member import Member, Membership
+    from reactorl._federation.member import Member, Membership, run_digest
     from reactorl._program.cut import cut_program
     from reactorl._runtime.recording import Recording
 
@@ -66,13 +66,22 @@ def take_part(job: Job, secret: Any) -> int:  # noqa: ANN401 - a RunSecret
     if not _computes_like(job.fingerprint):
         return 1
     cut = cut_program(program, job.federation)
+    restored = job.restored
+    if restored is not None and run_digest(cut, job.options) != restored.own:
+        msg = "restoring a federate failed: the program differs in its new process"
+        raise LinkError(msg, "build() must give the same program in every process.")
     source.prepare(cut.names[job.index])
     membership = Membership(
         job.index,
         Address.parse(job.coordinator),
         Address.parse(job.address),
         secret,
+        life=job.life,
         certificate=Certificate() if job.encrypt else None,
+        keeps=job.keeps,
+        fixed=job.fixed,
+        base=None if restored is None else restored.base,
+        digest=b"" if restored is None else restored.run,
     )
     member = Member(
         program,

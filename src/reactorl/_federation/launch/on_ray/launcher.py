@@ -97,6 +97,8 @@ class RayLauncher:
         ray = import_ray()
         self._modules = ray.put(shipment() if settings.ship else Shipment(b"", {}, {}))
 
+    replaces: Final = False
+
     @property
     def encrypt(self) -> bool:
         """See ``Launcher``: unless nothing leaves this machine."""
@@ -107,7 +109,7 @@ class RayLauncher:
         """See ``Launcher``."""
         return Address(host=LOOPBACK if self._loopback else self._address)
 
-    def address(self, index: int) -> Address:
+    def address(self, index: int, life: int = 1) -> Address:
         """See ``Launcher``; what a keeper starts has the address of its node."""
         return self.coordinator
 
@@ -117,6 +119,8 @@ class RayLauncher:
         job: Job,
         secret: RunSecret,
         ended: Callable[[Process], object],
+        *,
+        before: Process | None = None,
     ) -> KeptProcess:
         """See ``Launcher``."""
         number = self._names[name]

@@ -46,6 +46,7 @@ class KeptProcess:
     ) -> None:
         self.name = name
         self.index = index
+        self.life = 1  # Ray starts all again, or none
         self.host = host
         self.output_error: OSError | None = None
         """Why what it printed could not be written to the streams of this process."""
@@ -130,6 +131,9 @@ class KeptProcess:
             import_ray().kill(self._keeper, no_restart=True)
 
     # -- the thread -----------------------------------------------------------------
+
+    def write_rest(self) -> None:
+        """See ``Process``: lines come whole."""
 
     def _watch(self) -> None:
         ray = import_ray()
