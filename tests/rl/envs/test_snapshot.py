@@ -6,7 +6,7 @@ from __future__ import annotations
 import random
 import time
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import gymnasium as gym
 import numpy as np
@@ -184,6 +184,68 @@ def test_restored_multi_agent_environment_continues_identically(tmp_path: Path) 
 # -- environments of our own ----------------------------------------------------------
 
 
+MODEL: Final = """
+<mujoco>
+  <worldbody>
+    <site name="goal"/>
+    <body><joint type="slide" name="x"/><geom size="0.1" mass="1"/></body>
+  </worldbody>
+  <actuator><motor joint="x"/></actuator>
+</mujoco>
+"""
+
+
+class Goals(gym.Env[Any, Any]):
+    """Moves a goal in the model of its simulator, as robotics environments do."""
+
+    observation_space = spaces.Box(-np.inf, np.inf, (2,), np.float64)
+    action_space = spaces.Box(-1, 1, (1,), np.float64)
+
+    def __init__(self) -> None:
+        import mujoco
+
+        self.model = mujoco.MjModel.from_xml_string(MODEL)
+        self.data = mujoco.MjData(self.model)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        import mujoco
+
+        super().reset(seed=seed)
+        mujoco.mj_resetData(self.model, self.data)
+        self.model.site_pos[0, 0] = self.np_random.random()
+        self.model.body_mass[1] = 1 + self.np_random.random()
+        self.model.opt.timestep = 0.01 * (1 + self.np_random.random())
+        self.model.opt.wind[0] = self.np_random.random()
+        return self.observe(), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        import mujoco
+
+        self.data.ctrl[:] = action
+        mujoco.mj_step(self.model, self.data)
+        return self.observe(), 0.0, False, self.np_random.random() < 0.1, {}
+
+    def observe(self) -> Any:
+        return np.array([self.data.qpos[0], self.model.site_pos[0, 0]])
+
+
+def test_changes_of_a_model_are_restored(tmp_path: Path) -> None:
+    pytest.importorskip("mujoco")
+    assert check_continues(Goals, 30, tmp_path) == "state"
+
+
+def test_another_model_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("mujoco")
+    one = Played(Goals)
+    saved = one.sub_env.save({})
+    other = MODEL.replace('<motor joint="x"/>', '<motor joint="x"/>' * 2)
+    monkeypatch.setitem(globals(), "MODEL", other)
+
+    assert "is another model" in Played(Goals).sub_env.load(saved)
+
+
 class Counter:
     """As an object of an extension: its count cannot be read."""
 
@@ -326,14 +388,16 @@ class Client(gym.Env[Any, Any]):
     Args:
         late: Whether each reset connects to another simulator.
         hidden: Whether it has a counter whose state cannot be read, as well.
+        label: Whether the number is in a string.
     """
 
     observation_space = spaces.Box(-np.inf, np.inf, (), np.float64)
     action_space = spaces.Discrete(2)
 
-    def __init__(self, *, late: bool, hidden: bool) -> None:
+    def __init__(self, *, late: bool, hidden: bool, label: bool = False) -> None:
         self.late = late
-        self.client = 0 if late else Server.connect()
+        self.kind: Any = str if label else int
+        self.client = self.kind(0 if late else Server.connect())
         self.counter = Counter() if hidden else None
 
     def reset(
@@ -342,25 +406,26 @@ class Client(gym.Env[Any, Any]):
         super().reset(seed=seed)
         if self.late:
             self.close()
-            self.client = Server.connect()
-        Server.worlds[self.client] = self.np_random.random()
-        return np.float64(Server.worlds[self.client]), {}
+            self.client = self.kind(Server.connect())
+        Server.worlds[int(self.client)] = self.np_random.random()
+        return np.float64(Server.worlds[int(self.client)]), {}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        Server.worlds[self.client] += 1 + int(action)
+        Server.worlds[int(self.client)] += 1 + int(action)
         ended = self.np_random.random() < 0.1
-        return np.float64(Server.worlds[self.client]), 0.0, False, ended, {}
+        return np.float64(Server.worlds[int(self.client)]), 0.0, False, ended, {}
 
     def close(self) -> None:
-        Server.worlds.pop(self.client, None)
+        Server.worlds.pop(int(self.client), None)
 
 
+@pytest.mark.parametrize("label", [False, True])
 @pytest.mark.parametrize("hidden", [False, True])
 @pytest.mark.parametrize("late", [False, True])
 def test_verification_does_not_use_the_handle_of_the_saved_environment(
-    *, late: bool, hidden: bool
+    *, late: bool, hidden: bool, label: bool
 ) -> None:
-    one = Played(partial(Client, late=late, hidden=hidden))
+    one = Played(partial(Client, late=late, hidden=hidden, label=label))
     one.steps(20, seed=0)
     distrusted: dict[str, str] = {}
     for _ in range(3):

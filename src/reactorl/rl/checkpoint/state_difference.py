@@ -33,10 +33,11 @@ def first_difference(one: Data, other: Data) -> str:
 
 
 def first_identifier(one: Data, other: Data) -> str:
-    """Return the place of the first small number or string that differs.
+    """Return the place of the first small number that differs.
 
     In environments that did the same, that is a handle: of a simulator, a connection, a
-    window. Other differences do not count: clocks are floats or large numbers.
+    window. It may be written in a string. Other differences do not count: clocks are
+    floats or large numbers.
 
     Args:
         one: From ``saved_env``.
@@ -122,12 +123,13 @@ class _Comparison:
 
 
 class _Identifiers(_Comparison):
-    """Finds numbers and strings that differ; other differences do not count."""
+    """Finds small numbers that differ; other differences do not count."""
 
     def _leaf(self, a: Any, b: Any, where: str) -> str:  # noqa: ANN401
         if type(a) is int and type(b) is int:
             return where if a != b and abs(a) < _LARGE and abs(b) < _LARGE else ""
-        return where if type(a) is str and type(b) is str and a != b else ""
+        both = type(a) is str and type(b) is str
+        return where if both and a != b and a.isdigit() and b.isdigit() else ""
 
     def _other(self, where: str) -> str:
         return ""

@@ -14,9 +14,9 @@ continuation; and it is the state of the environment that was saved, which there
 continues in the same way. An environment that is not deterministic differs as well. A
 difference that shows only after ``STEPS`` steps is not found.
 
-Before that, two environments that did the same are compared. A number or string that
-differs is a handle: of a simulator, a connection, a window. It is not restored at all:
-an environment with the handle of another one would step and close what that one uses.
+Before that, two environments that did the same are compared. A number that differs is
+a handle: of a simulator, a connection, a window. It is not restored at all: an
+environment with the handle of another one would step and close what that one uses.
 
 The environment that was saved is not used at all. The new ones get actions from a
 generator of their own, and the global generators of Python and NumPy are restored
@@ -70,7 +70,9 @@ def check_snapshot(
         try:
             place = _handle(make, guard)
             if place:
-                return f"{place} identifies something that only this environment can use"
+                return (
+                    f"{place} identifies something that only this environment can use"
+                )
             for past in (0, _PAST):
                 prepare = partial(begin, past=past, guard=guard)
                 found, _ = restored(make, snapshot, prepare, guard)
