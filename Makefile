@@ -115,7 +115,7 @@ grammar: .venv/gil/.deps ## Generate the LALR tables of the LF grammar
 
 FT_BENCH := $(if $(PGO),ft-pgo,ft)
 
-.PHONY: train bench bench-runtime bench-lf bench-vector bench-training bench-atari bench-results
+.PHONY: train bench bench-runtime bench-lf bench-vector bench-training bench-cluster bench-atari bench-results
 train: .venv/gil/.built ## Train DQN on CartPole-v1, and print where the results are
 	.venv/gil/bin/python -m reactorl train dqn --env-id CartPole-v1 --num-envs 16 \
 	  --seed 1 --workers 2 $(ARGS)
@@ -144,6 +144,9 @@ bench-atari: $(BENCH_READY) $(ATARI_READY) ## Measure the parts of a step of Ata
 
 bench-training: $(BENCH_READY) ## Compare training with an ordinary loop, and its variants
 	$(BENCH) --suite training $(BENCH_HERE)
+
+bench-cluster: .venv/gil/.built ## Compare federates with RLlib
+	$(BENCH) --suite cluster $(ARGS)
 
 # Other libraries get environments of their own, with pinned versions.
 bench-results: .venv/gil/.built .venv/ft/.built ## Train to thresholds beside other libraries (--smoke, --docs)

@@ -28,6 +28,7 @@ _ALL = (
             "pipeline",
             "reactors",
             "workers",
+            "federates",
         ),
         effort="quick",
         out="bench",
@@ -67,6 +68,12 @@ _ALL = (
         "Training beside an ordinary JAX loop, synchronous and pipelined, with threads "
         "and with processes.\n",
         ("training", "match", "train_placement"),
+    ),
+    Suite(
+        "cluster",
+        "Cluster benchmarks",
+        "Trainings over several processes beside RLlib, on one machine.\n",
+        ("cluster_train", "cluster_sleep"),
     ),
     Suite(
         "atari",

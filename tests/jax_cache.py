@@ -10,13 +10,14 @@ instructions the compiler uses.
 
 from __future__ import annotations
 
-import hashlib
-import platform
-import sysconfig
-import zlib
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from reactorl.rl.algorithms.compilation_cache import (
+    is_whole,
+    processor_name,
+    python_name,
+)
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
@@ -26,7 +27,6 @@ LIMIT: Final = 256 << 20
 """Bytes after which the cache starts again. Programs that changed leave entries."""
 IGNORED: Final = "ignore:Error (reading|writing) persistent compilation cache"
 """JAX then compiles as without a cache."""
-_ZSTD: Final = b"\x28\xb5\x2f\xfd"
 
 
 def share_compiled_programs(
@@ -35,7 +35,7 @@ def share_compiled_programs(
     """Set JAX's variables, before it is imported, unless the user has set them."""
     if "JAX_COMPILATION_CACHE_DIR" in environ:
         return
-    directory = build / "jax-cache" / f"{sysconfig.get_config_var('SOABI')}-{_cpu()}"
+    directory = build / "jax-cache" / f"{python_name()}-{processor_name()}"
     try:
         directory.mkdir(parents=True, exist_ok=True)
         remove_damaged(directory)
@@ -57,36 +57,8 @@ def remove_damaged(directory: Path, limit: int = LIMIT) -> None:
     for entry in entries:
         data = entry.read_bytes()
         size += len(data)
-        if not _is_whole(data):
+        if not is_whole(data):
             entry.unlink(missing_ok=True)
     if size > limit:
         for entry in entries:
             entry.unlink(missing_ok=True)
-
-
-def _is_whole(data: bytes) -> bool:
-    if data.startswith(_ZSTD):  # JAX prefers it where Python or a package has it
-        try:
-            zstd = import_module("compression.zstd")
-        except ImportError:
-            return True
-        try:
-            zstd.decompress(data)
-        except zstd.ZstdError:
-            return False
-        return True
-    try:
-        zlib.decompress(data)
-    except zlib.error:
-        return False
-    return True
-
-
-def _cpu() -> str:
-    """Return a name for the instructions of this processor."""
-    found = platform.machine() + platform.processor()
-    info = Path("/proc/cpuinfo")
-    if info.exists():
-        lines = info.read_text("utf-8").splitlines()
-        found += "".join(sorted({x for x in lines if x.startswith(("flags", "model"))}))
-    return hashlib.sha256(found.encode()).hexdigest()[:8]

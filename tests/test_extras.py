@@ -43,12 +43,18 @@ CASES = {
         "\nfrom reactorl._federation.certificate import Certificate\nCertificate()\n",
         "federation",
     ),
+    "ray": (
+        "ray",
+        "\nfrom reactorl import RayFederation\nRayFederation().sized(2)\n",
+        "ray",
+    ),
     "pettingzoo": (
         "pettingzoo",
         "\nimport reactorl.rl.multi_agent.pettingzoo\n",
         "pettingzoo",
     ),
     "sb3": ("stable_baselines3", "\nimport reactorl.rl.adapters.sb3\n", "sb3"),
+    "tune": ("ray", "\nfrom reactorl.rl import tune_trainable\n", "tune"),
     "atari": ("ale_py", VECTOR.format(env_id="ALE/Pong-v5"), "ale-py"),
     "box2d": ("Box2D", VECTOR.format(env_id="LunarLander-v3"), "gymnasium[box2d]"),
     "mujoco": ("mujoco", VECTOR.format(env_id="HalfCheetah-v5"), "gymnasium[mujoco]"),

@@ -27,6 +27,9 @@ Others that exist already:
 - recordings with pickles: tests/runtime/test_physical.py
 - shared memory without a name: tests/rl/envs/test_shared_memory.py, and
   tests/rl/envs/test_process_backend.py
+- compiled programs: tests/rl/algorithms/test_compilation_cache.py::
+  test_a_directory_that_others_can_write_is_not_used,
+  ::test_settings_of_the_user_come_first
 - the cache: tests/rl/envs/test_thread_safety.py::test_verdict_is_kept_in_the_cache,
   ::test_cache_that_cannot_be_written_is_ignored
 """

@@ -259,16 +259,54 @@ def _variants(python: Python) -> tuple[Engine, ...]:
 
 _OTHER_PYTHON = (
     Engine(
+        "sockets",
+        "raw sockets",
+        "ours-gil",
+        "processes and blocking Unix sockets, on CPython with GIL",
+        needs=PLAIN,
+    ),
+    Engine(
         "ours-process-ft", "ReactoRL processes (3.14t)", "ours-ft", "", OURS, PROCESSES
     ),
     Engine("gym-async-ft", "AsyncVectorEnv (3.14t)", "ours-ft", "", ("gymnasium",)),
     Engine("xronos-ft", "xronos (3.14t)", "ours-ft", "", ("xronos", "numpy")),
     Engine("free-gil", "2 threads (GIL)", "ours-gil", "", PLAIN),
 )
+_CLUSTER = (
+    Engine(
+        "federates",
+        "ReactoRL, 2 federates",
+        "ours-gil",
+        "ReactoRL on CPython with GIL, two federates (processes of this machine)",
+        TRAINING,
+        {"federates": 2},
+    ),
+    Engine(
+        "federates-n",
+        "ReactoRL, federates",
+        "ours-gil",
+        "ReactoRL on CPython with GIL, a federate for each node",
+        TRAINING,
+    ),
+    Engine(
+        "rllib",
+        "RLlib",
+        "rllib",
+        "RLlib with EnvRunner actors on a Ray cluster of this machine",
+        ("ray.rllib", "torch", "tree"),
+        busy_waiting=True,
+    ),
+)
 
 ENGINES: dict[str, Engine] = {
     engine.name: engine
-    for engine in (*_PEERS, *_variants("gil"), *_variants("ft"), *_OTHER_PYTHON)
+    for engine in (
+        *_PEERS,
+        *_variants("gil"),
+        *_variants("ft"),
+        *_OTHER_PYTHON,
+        *_CLUSTER,
+    )
 }
 
 

@@ -121,7 +121,16 @@ auto timing_numbers(const Timings& timings) -> nb::tuple {
   timings.tags().for_each([&](const Timings::TagTime& t) {
     add(tags, t.epoch, t.tag.time, t.tag.microstep, t.begin, t.end, t.lag);
   });
-  return nb::make_tuple(as_bytes(sums), as_bytes(works), as_bytes(tags), invocations);
+  std::vector<std::int64_t> waits;
+  for (const auto& [whom, sum] : timings.waits()) {
+    add(waits, whom.first, whom.second, sum.waits, sum.total, sum.longest);
+  }
+  std::vector<std::int64_t> waited;
+  timings.recent_waits().for_each([&](const Timings::Wait& w) {
+    add(waited, w.peer, w.kind, w.tag.time, w.tag.microstep, w.begin, w.end);
+  });
+  return nb::make_tuple(as_bytes(sums), as_bytes(works), as_bytes(tags), invocations,
+                        as_bytes(waits), as_bytes(waited));
 }
 
 auto crossings(const std::vector<SlotId>& slots, const std::vector<ReactionId>& writers)
@@ -293,21 +302,23 @@ NB_MODULE(_core, m) {
   nb::class_<GatePlan>(m, "GatePlan", "What the core of a federate knows of others.")
       .def(
           "__init__",
-          [](GatePlan* self, bool flat, bool physical, bool stops) {
-            new (self) GatePlan{{}, {}, flat, physical, stops};
+          [](GatePlan* self, bool flat, bool physical, bool stops, PeerId me) {
+            new (self) GatePlan{{}, {}, flat, physical, stops, me};
           },
-          nb::kw_only(), "flat"_a, "physical"_a, "stops"_a)
+          nb::kw_only(), "flat"_a, "physical"_a, "stops"_a, "me"_a)
       .def(
           "add_peer",
           [](GatePlan& plan, const std::vector<SlotId>& in_slots,
              const std::vector<ReactionId>& in_writers,
              const std::vector<SlotId>& out_slots,
-             const std::vector<ReactionId>& out_writers, Time in_delay, bool sends) {
+             const std::vector<ReactionId>& out_writers, Time in_delay, bool sends,
+             bool answers) {
             plan.peers.push_back({crossings(in_slots, in_writers),
-                                  crossings(out_slots, out_writers), in_delay, sends});
+                                  crossings(out_slots, out_writers), in_delay, sends,
+                                  answers});
           },
           nb::kw_only(), "in_slots"_a, "in_writers"_a, "out_slots"_a, "out_writers"_a,
-          "in_delay"_a, "sends"_a)
+          "in_delay"_a, "sends"_a, "answers"_a)
       .def(
           "add_route",
           [](GatePlan& plan, TriggerId stage, std::vector<PeerId> peers, bool here) {
@@ -511,7 +522,13 @@ NB_MODULE(_core, m) {
           "put",
           [](Session& s, int kind, bool final, PeerId peer, Time time,
              std::uint32_t microstep, std::uint32_t index, Time at_time,
-             std::uint32_t at_microstep, TraceKey key, nb::object value) {
+             std::uint32_t at_microstep, TraceKey key, nb::object value,
+             std::optional<std::tuple<Time, std::uint32_t, Time, std::uint32_t>> rides) {
+            std::optional<Promise> promise;
+            if (rides) {
+              const auto [low, low_step, next, next_step] = *rides;
+              promise = {{low, low_step}, {next, next_step}};
+            }
             s.put({static_cast<MessageKind>(kind),
                    final,
                    peer,
@@ -519,10 +536,11 @@ NB_MODULE(_core, m) {
                    index,
                    {at_time, at_microstep},
                    key,
-                   Value::share(value.ptr())});
+                   Value::share(value.ptr()),
+                   promise});
           },
           "kind"_a, "final"_a, "peer"_a, "time"_a, "microstep"_a, "index"_a, "at_time"_a,
-          "at_microstep"_a, "key"_a, "value"_a.none(),
+          "at_microstep"_a, "key"_a, "value"_a.none(), "promise"_a.none() = nb::none(),
           "Take a message from another federate or from the coordinator. For any thread.")
       .def(
           "broken",
@@ -597,12 +615,15 @@ NB_MODULE(_core, m) {
             if (timings == nullptr) throw std::runtime_error("times were not measured");
             return timing_numbers(*timings);
           },
-          nb::sig("def timing(self) -> tuple[bytes, bytes, bytes, list[bytes]]"),
+          nb::sig("def timing(self) -> tuple[bytes, bytes, bytes, list[bytes], bytes, "
+                  "bytes]"),
           "Measured times, as 64-bit numbers: per reaction runs, missed deadlines, "
           "total, longest; per worker runs, busy time, invocations not kept; tags, total "
           "lag, longest lag, begin, end, then per kept tag number, time, microstep, "
           "begin, end, lag; "
-          "per worker and kept invocation tag number, reaction, missed, begin, end.")
+          "per worker and kept invocation tag number, reaction, missed, begin, end; in a "
+          "federation per federate and kind waits, total, longest, after these two; per "
+          "kept wait federate, kind, time, microstep, begin, end.")
       .def("reserve", &Session::reserve,
            "Keep other threads out from now on, until `close`.")
       .def("close", &Session::close);

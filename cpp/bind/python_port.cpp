@@ -4,15 +4,26 @@
 namespace reactorl::bind {
 namespace {
 
-/// A new tuple (kind, final, peer, time, microstep, index, time, microstep, key, value);
-/// null with an exception set if there is no memory.
+/// A new tuple (kind, final, peer, time, microstep, index, time, microstep, key, value,
+/// promise), the promise being None or (time, microstep, time, microstep); null with an
+/// exception set if there is no memory.
 auto as_tuple(const Message& m) -> PyObject* {
   auto* value = static_cast<PyObject*>(m.value.get());
-  return Py_BuildValue(
-      "(iOILIILIKO)", static_cast<int>(m.kind), m.final ? Py_True : Py_False, m.peer,
-      static_cast<long long>(m.tag.time), m.tag.microstep, m.index,
-      static_cast<long long>(m.at.time), m.at.microstep,
-      static_cast<unsigned long long>(m.key), value == nullptr ? Py_None : value);
+  PyObject* promise = nullptr;
+  if (m.promise) {
+    promise = Py_BuildValue(
+        "(LILI)", static_cast<long long>(m.promise->low.time), m.promise->low.microstep,
+        static_cast<long long>(m.promise->next.time), m.promise->next.microstep);
+    if (promise == nullptr) return nullptr;
+  } else {
+    promise = Py_NewRef(Py_None);
+  }
+  return Py_BuildValue("(iOILIILIKON)", static_cast<int>(m.kind),
+                       m.final ? Py_True : Py_False, m.peer,
+                       static_cast<long long>(m.tag.time), m.tag.microstep, m.index,
+                       static_cast<long long>(m.at.time), m.at.microstep,
+                       static_cast<unsigned long long>(m.key),
+                       value == nullptr ? Py_None : value, promise);
 }
 
 auto as_tuple(const std::vector<std::uint64_t>& counts) -> PyObject* {

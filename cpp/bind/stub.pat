@@ -34,7 +34,7 @@ reactorl._core.Session.federate:
     def federate(
         self,
         plan: GatePlan,
-        say: Callable[[list[tuple[int, bool, int, int, int, int, int, int, int, object]]], object],
+        say: Callable[[list[tuple[int, bool, int, int, int, int, int, int, int, object, tuple[int, int, int, int] | None]]], object],
         wait: Callable[[tuple[int, int, int, int, int, int, int, int, bool, int, tuple[int, ...], tuple[int, ...]]], object],
     ) -> None:
         \doc

@@ -307,7 +307,7 @@ auto Executor::look_outside(const Worker& worker) -> ReactionId {
   return kNone;
 }
 
-auto Executor::sleep(const Worker& worker) -> ReactionId {
+auto Executor::sleep(Worker& worker) -> ReactionId {
   // A handshake with `execute`: this worker counts itself as idle and then looks for work
   // once more; another one finishes its reaction and then looks for idle workers. All
   // four steps are seq_cst, so at least one of the two sees the other.
@@ -318,7 +318,9 @@ auto Executor::sleep(const Worker& worker) -> ReactionId {
     found = seek(worker, false);
     if (found == kNone && !ready_.finished() && !has_news()) {
       ready_.attend(worker.id, false);
-      changed_.wait(seen, tuning::kLongestSleep);
+      const bool first = gate_ != nullptr && !worker.dozed;
+      changed_.wait(seen, first ? tuning::kFirstSleep : tuning::kLongestSleep);
+      worker.dozed = changed_.epoch() == seen;
       ready_.attend(worker.id, true);
     }
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "reactorl/clock.hpp"
 #include "reactorl/executor.hpp"
 #include "reactorl/worker.hpp"
 
@@ -14,12 +15,13 @@ constexpr std::uint32_t kAllSlots = std::numeric_limits<std::uint32_t>::max();
 }  // namespace
 
 Gate::Gate(const GatePlan& plan, const Plan& program, GatePort& port, Executor& executor,
-           PortStore& ports)
+           PortStore& ports, Timings* timings)
     : plan_(plan),
       program_(program),
       port_(port),
       executor_(executor),
       ports_(ports),
+      timings_(timings),
       writes_(program.reactions.size(), false),
       links_(plan),
       peers_(plan.peers.size()),
@@ -62,8 +64,17 @@ auto Gate::take_messages() -> bool {
 }
 
 void Gate::take(Message& m) {
+  const std::optional<Promise> promise = m.promise;
+  const PeerId peer = m.peer;
   ++taken_;
   if (is_numbered(m.kind)) ++received_[m.peer];
+  take_kind(m);
+  if (!promise) return;
+  links_.reach(peer, {promise->low, 0});
+  links_.expect(peer, promise->next);
+}
+
+void Gate::take_kind(Message& m) {
   switch (m.kind) {
     case MessageKind::kValue: return take_value(m);
     case MessageKind::kLate:
@@ -142,7 +153,10 @@ void Gate::fail(const char* what) {
 
 // ---- Between tags -----------------------------------------------------------------
 
-void Gate::start(Tag start) { links_.start(start); }
+void Gate::start(Tag start) {
+  start_ = start.time;
+  links_.start(start);
+}
 
 auto Gate::next() const -> Tag {
   Tag least = attended_.empty() ? kLastTag : *attended_.begin();
@@ -164,9 +178,63 @@ void Gate::report(Report report) {
   port_.wait(report);
 }
 
+// ---- Measured waits -----------------------------------------------------------------
+
+auto Gate::blocks(PeerId peer, Tag next) const -> bool {
+  const LinkPlan& link = plan_.peers[peer];
+  if (next == kLastTag) return !link.in.empty() || link.in_delay != kNothingLate;
+  return links_.delays(peer, next);
+}
+
+void Gate::blame(Tag next) {
+  if (timings_ == nullptr) return;
+  using Kind = Timings::WaitKind;
+  const Time now = Clock::ticks_now();
+  const bool idle = next == kLastTag;
+  for (PeerId p = 0; p < peers_.size(); ++p) {
+    // The federate itself stands for the coordinator, which sets the horizon.
+    const bool own = p == plan_.me;
+    const bool waits = own ? !idle && next > links_.horizon() : blocks(p, next);
+    blame(p, idle ? Kind::kEvent : Kind::kTag, idle ? now_ : next, waits, now);
+  }
+}
+
+void Gate::blame_for_slots() {
+  if (timings_ == nullptr) return;
+  const Time now = Clock::ticks_now();
+  for (PeerId p = 0; p < peers_.size(); ++p) {
+    const bool waits = peers_[p].released < peers_[p].held.size();
+    blame(p, Timings::WaitKind::kSlot, now_, waits, now);
+  }
+}
+
+void Gate::blame_none() {
+  if (timings_ == nullptr) return;
+  const Time now = Clock::ticks_now();
+  for (PeerId p = 0; p < peers_.size(); ++p) {
+    blame(p, Timings::WaitKind::kSlot, now_, false, now);
+  }
+}
+
+void Gate::blame(PeerId peer, Timings::WaitKind kind, Tag tag, bool waits, Time now) {
+  std::optional<Blamed>& blamed = peers_[peer].blamed;
+  if (blamed && waits && blamed->kind == kind && blamed->tag == tag) return;
+  if (blamed) {
+    const Tag elapsed{blamed->tag.time - start_, blamed->tag.microstep};
+    timings_->note({.peer = peer,
+                    .kind = blamed->kind,
+                    .tag = elapsed,
+                    .begin = blamed->since,
+                    .end = now});
+    blamed.reset();
+  }
+  if (waits) blamed = {.kind = kind, .tag = tag, .since = now};
+}
+
 // ---- A tag ------------------------------------------------------------------------
 
 void Gate::begin(Tag tag, Epoch epoch, bool final, Worker& worker) {
+  blame_none();
   done_ = now_;
   now_ = tag;
   epoch_ = epoch;
@@ -190,6 +258,7 @@ void Gate::begin(Tag tag, Epoch epoch, bool final, Worker& worker) {
     Peer& peer = peers_[p];
     peer.settled = 0;
     peer.told = 0;
+    peer.sent = false;
     peer.asked = false;
     peer.owed = false;
     peer.released = 0;
@@ -223,6 +292,7 @@ auto Gate::turn(Worker& worker, bool idle) -> bool {
     const bool was_idle = idle_.exchange(false);
     const bool news = take_messages();
     took = took || news;
+    if (news) blame_none();
     release_known();
     release_after_failure();
     settle();
@@ -230,8 +300,10 @@ auto Gate::turn(Worker& worker, bool idle) -> bool {
     const bool stuck = was_idle && !news;
     tell_settled(stuck);
     if (stuck) demand();
-    flush();
+    // The end of the tag is near, and its promise rides on what is sent last.
+    if (!executor_.finished()) flush();
     if (stuck && executor_.quiet() && !executor_.finished()) {
+      blame_for_slots();
       report({.next = now_, .bound = now_, .done = done_, .inside = true});
     }
   });
@@ -282,6 +354,7 @@ void Gate::settle() {
            .index = peer.settled,
            .value = ports_.value(crossing.slot).copy()});
       peer.told = peer.settled + 1;
+      peer.sent = true;
     }
   }
 }
@@ -307,7 +380,8 @@ void Gate::demand() {
   for (PeerId p = 0; p < peers_.size(); ++p) {
     Peer& peer = peers_[p];
     if (peer.released == peer.held.size() || peer.demanded == now_) continue;
-    if (links_.expected(p) <= now_) continue;
+    // What was sent brings it to this tag, at whose end it says all.
+    if (peer.sent || links_.expected(p) <= now_) continue;
     peer.demanded = now_;
     say({.kind = MessageKind::kDemand, .peer = p, .tag = now_});
   }
@@ -360,6 +434,7 @@ void Gate::send_stop(Tag final_tag) {
 
 void Gate::end(Tag next, Tag bound) {
   inside_ = false;
+  blame_none();
   const TraceKey failed = executor_.failed_at();
   if (failed != kLastKey && !executor_.broken_off()) {
     // Others learn from the coordinator; nothing after the failure is promised. But what
@@ -383,7 +458,12 @@ void Gate::end(Tag next, Tag bound) {
       if (!plan_.peers[p].sends) continue;
       const std::pair promise(Place{low, final_ ? kAllSlots : 0}, next);
       if (peer.promised == promise) continue;
+      // One that only answers, is done with this tag and has no event has no use for it.
+      const bool idle = plan_.peers[p].answers && links_.beyond(p, now_) &&
+                        links_.expected(p) == kLastTag;
+      if (!final_ && idle) continue;
       peer.promised = promise;
+      if (!final_ && ride(p, {.low = low, .next = next})) continue;
       say({.kind = MessageKind::kPromise,
            .final = final_,
            .peer = p,
@@ -399,8 +479,22 @@ void Gate::end(Tag next, Tag bound) {
 }
 
 void Gate::say(Message message) {
-  if (is_numbered(message.kind)) ++sent_[message.peer];
+  if (is_numbered(message.kind)) {
+    ++sent_[message.peer];
+    links_.send(message.peer, now_);
+  }
   outbox_.push_back(std::move(message));
+}
+
+/// Lets a promise ride on what is about to be sent to a peer anyway.
+auto Gate::ride(PeerId peer, const Promise& promise) -> bool {
+  for (auto m = outbox_.rbegin(); m != outbox_.rend(); ++m) {
+    if (m->peer != peer || m->kind >= MessageKind::kFailure) continue;
+    if (!is_numbered(m->kind) || m->kind == MessageKind::kStop) return false;
+    m->promise = promise;
+    return true;
+  }
+  return false;
 }
 
 void Gate::flush() {

@@ -152,10 +152,14 @@ auto Scheduler::wait_for(Tag tag) -> bool {
   if (gate_ && gate_->waiting()) return false;
   const Time wait = idle ? tuning::kLongestSleep : tag.time - clock_.now();
   if (wait > 0) {
-    if (gate_) gate_->wait(tag, earliest(tag));
+    if (gate_) {
+      gate_->blame_none();  // it waits for the clock
+      gate_->wait(tag, earliest(tag));
+    }
     host_.leave(0);
-    woken_.wait(seen, std::min(wait, tuning::kLongestSleep));
+    woken_.wait(seen, std::min(wait, longest_sleep()));
     host_.enter(0);
+    dozed_ = woken_.epoch() == seen;
   }
   // Recompute unless the time has come and nothing arrived meanwhile.
   return !idle && woken_.epoch() == seen && clock_.now() >= tag.time;
@@ -173,7 +177,7 @@ void Scheduler::drain_inbox() {
 // ---- In a federation --------------------------------------------------------------
 
 void Scheduler::federate(const GatePlan& plan, GatePort& port) {
-  gate_ = std::make_unique<Gate>(plan, plan_, port, executor_, ports_);
+  gate_ = std::make_unique<Gate>(plan, plan_, port, executor_, ports_, timings_.get());
   physical_ = plan.physical && !options_.replay;
   executor_.join(gate_.get());
 }
@@ -212,11 +216,17 @@ auto Scheduler::earliest(Tag next) -> Tag {
 auto Scheduler::wait_for_others(Tag tag) -> bool {
   const std::uint32_t seen = woken_.epoch();
   if (gate_->waiting() || inbox_.waiting() || status() != Status::kRunning) return false;
+  gate_->blame(tag);
   gate_->wait(tag, earliest(tag));
   host_.leave(0);
-  woken_.wait(seen, tuning::kLongestSleep);
+  woken_.wait(seen, longest_sleep());
   host_.enter(0);
+  dozed_ = woken_.epoch() == seen;
   return false;
+}
+
+auto Scheduler::longest_sleep() const -> Time {
+  return gate_ && !dozed_ ? tuning::kFirstSleep : tuning::kLongestSleep;
 }
 
 void Scheduler::end_for_others() {

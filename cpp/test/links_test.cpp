@@ -121,3 +121,37 @@ TEST(no_tag_begins_beyond_the_horizon) {
   links.limit({4, 0});
   CHECK(!links.may_begin({5, 1}));
 }
+
+TEST(a_peer_that_only_answers_acts_at_its_own_events_once_it_is_done) {
+  GatePlan plan = two_peers();
+  plan.peers[0].answers = true;
+  plan.peers.pop_back();
+  Links links(plan);
+  links.start({0, 0});
+  links.expect(0, {9, 0});
+  links.send(0, {3, 0});
+
+  links.reach(0, {{3, 0}, 2});  // not done with what was sent
+  CHECK(!links.may_begin({4, 0}));
+  CHECK(!links.beyond(0, {3, 0}));
+  links.reach(0, {{3, 1}, 0});
+  CHECK(links.beyond(0, {3, 0}));
+  CHECK(links.may_begin({9, 0}));
+  CHECK(!links.may_begin({10, 0}));
+  CHECK(links.delays(0, {10, 0}));
+  CHECK(links.low({20, 0}, {3, 0}) == Tag({9, 0}));
+  links.send(0, {9, 0});
+  CHECK(!links.may_begin({9, 1}));
+}
+
+TEST(another_peer_may_act_as_soon_as_it_has_not_promised) {
+  const GatePlan plan = two_peers();
+  Links links(plan);
+  links.start({0, 0});
+  links.expect(0, {9, 0});
+  links.reach(0, {{3, 1}, 0});
+  links.reach(1, {kLastTag, 0});
+
+  CHECK(links.may_begin({3, 1}));
+  CHECK(!links.may_begin({4, 0}));
+}

@@ -266,11 +266,22 @@ TEST(a_physical_connection_stamps_what_it_carries) {
 TEST(keepalive_waits_for_a_stop_from_outside) {
   for (const WorkerId workers : {1U, 4U}) {
     Receiver receiver(-1);
-    Session session(receiver.program, workers, {.keepalive = true});
+    Program& program = receiver.program;
+    std::atomic<bool> began{false};
+    std::atomic<bool> received{false};
+    const auto timer = program.timer(0);
+    program.react({.reactor = 5, .triggers = {program.of(timer)}, .body = [&](Body&) {
+                     began.store(true);
+                   }});
+    program.react({.reactor = 6, .triggers = {receiver.out}, .body = [&](Body&) {
+                     received.store(true);
+                   }});
+    Session session(program, workers, {.keepalive = true});
     std::thread other([&] {
-      sleep_ms(3);
+      while (!began.load()) std::this_thread::yield();
+      sleep_ms(1);  // the event has a later time than the first tag
       session.scheduler.schedule_physical(receiver.action, 0, Counted::make(1));
-      sleep_ms(3);
+      while (!received.load()) std::this_thread::yield();
       session.scheduler.request_stop();
     });
 

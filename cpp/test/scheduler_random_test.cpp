@@ -103,10 +103,15 @@ TEST(a_long_reaction_does_not_hold_up_what_is_independent_of_it) {
   Program program;
   const auto timer = program.timer(0, 1);
   std::atomic<bool> long_runs{false};
-  int beside = 0;  // tags whose chain ended while the long reaction still ran
+  std::atomic<int> beside{0};  // tags whose chain ended while the long reaction ran
+  int tags = 0;
   program.react({.reactor = 0, .triggers = {program.of(timer)}, .body = [&](Body&) {
+                   // Longer at each tag: the other worker needs time on a busy machine.
+                   const Time until = Clock::ticks_now() + (20'000'000LL << tags++);
                    long_runs = true;
-                   std::this_thread::sleep_for(std::chrono::milliseconds(20));
+                   do {
+                     std::this_thread::sleep_for(std::chrono::milliseconds(20));
+                   } while (beside.load() == 0 && Clock::ticks_now() < until);
                    long_runs = false;
                  }});
   for (int i = 0; i < 5; ++i) {
@@ -117,5 +122,5 @@ TEST(a_long_reaction_does_not_hold_up_what_is_independent_of_it) {
   Session session(program, 2, {.fast = true, .timeout = 12, .start = 0});
 
   CHECK(session.run() == Status::kFinished);
-  CHECK(beside > 0);
+  CHECK(beside.load() > 0);
 }

@@ -44,8 +44,12 @@ struct Setting {
 
 void nothing() {}
 
+/// Returns after a minute in any case, so that a defect is a failure and not a hang.
 void wait_until(const std::function<bool()>& done) {
-  while (!done()) std::this_thread::sleep_for(std::chrono::microseconds(50));
+  const Time until = Clock::ticks_now() + 60'000 * kMillisecond;
+  while (!done() && Clock::ticks_now() < until) {
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
 }
 
 }  // namespace
@@ -93,18 +97,18 @@ TEST(no_more_helpers_come_than_were_called) {
 TEST(closing_waits_for_those_inside_and_calls_back_meanwhile) {
   std::atomic<bool> entered{false};
   std::atomic<bool> left{false};
+  std::atomic<int> calls{0};
   Setting setting(2, 0, [&](WorkerId) {
     entered.store(true);
-    std::this_thread::sleep_for(std::chrono::milliseconds(70));
+    wait_until([&] { return calls.load() >= 2; });
     left.store(true);
   });
   setting.pool->open(1);
   wait_until([&] { return entered.load(); });
-  int calls = 0;
   setting.pool->close([&] { ++calls; });
 
   CHECK(left.load());
-  CHECK(calls >= 2);
+  CHECK(calls.load() >= 2);
 }
 
 TEST(worker_0_does_not_wait_for_a_helper_that_has_not_begun) {

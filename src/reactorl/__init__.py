@@ -73,11 +73,13 @@ if TYPE_CHECKING:
     )
     from reactorl._federation.drive import drive
     from reactorl._federation.launch.joining import join_federation
+    from reactorl._federation.launch.on_ray.federation import RayFederation
+    from reactorl._federation.nodes.on_ray import inspect_nodes
     from reactorl._federation.run import run
     from reactorl._runtime.options import MAX_WORKERS
     from reactorl._runtime.recording import Recording
     from reactorl._runtime.result import Result
-    from reactorl._runtime.watch import Sample, Watch
+    from reactorl._runtime.watch import FederateSample, Sample, Watch
     from reactorl.diagram.picture import graph
 
     __version__: str
@@ -98,6 +100,7 @@ __all__ = [
     "DelayError",
     "Diagnostic",
     "Duration",
+    "FederateSample",
     "Federation",
     "FederationError",
     "GlobalRandomError",
@@ -117,6 +120,7 @@ __all__ = [
     "Position",
     "Program",
     "ProgramError",
+    "RayFederation",
     "ReactionError",
     "Reactor",
     "ReactorlError",
@@ -144,6 +148,7 @@ __all__ = [
     "graph",
     "history",
     "hours",
+    "inspect_nodes",
     "interleaved",
     "join_federation",
     "minutes",
@@ -168,6 +173,7 @@ _LAZY = {
     "MAX_WORKERS": "reactorl._runtime.options",
     "Recording": "reactorl._runtime.recording",
     "Result": "reactorl._runtime.result",
+    "FederateSample": "reactorl._runtime.watch",
     "Sample": "reactorl._runtime.watch",
     "Watch": "reactorl._runtime.watch",
     "NativeBody": "reactorl._decl.native",
@@ -177,7 +183,9 @@ _LAZY = {
     "native": "reactorl._decl.native",
     "native_state": "reactorl._decl.native",
     "drive": "reactorl._federation.drive",
+    "RayFederation": "reactorl._federation.launch.on_ray.federation",
     "join_federation": "reactorl._federation.launch.joining",
+    "inspect_nodes": "reactorl._federation.nodes.on_ray",
     "run": "reactorl._federation.run",
 }
 _LAZY_PACKAGES = ("diagram", "lf", "rl")

@@ -111,9 +111,9 @@ class Plan:
 class GatePlan:
     """What the core of a federate knows of others."""
 
-    def __init__(self, *, flat: bool, physical: bool, stops: bool) -> None: ...
+    def __init__(self, *, flat: bool, physical: bool, stops: bool, me: int) -> None: ...
 
-    def add_peer(self, *, in_slots: Sequence[int], in_writers: Sequence[int], out_slots: Sequence[int], out_writers: Sequence[int], in_delay: int, sends: bool) -> None: ...
+    def add_peer(self, *, in_slots: Sequence[int], in_writers: Sequence[int], out_slots: Sequence[int], out_writers: Sequence[int], in_delay: int, sends: bool, answers: bool) -> None: ...
 
     def add_route(self, stage: int, peers: Sequence[int], here: bool) -> None: ...
 
@@ -189,14 +189,14 @@ class Session:
     def federate(
         self,
         plan: GatePlan,
-        say: Callable[[list[tuple[int, bool, int, int, int, int, int, int, int, object]]], object],
+        say: Callable[[list[tuple[int, bool, int, int, int, int, int, int, int, object, tuple[int, int, int, int] | None]]], object],
         wait: Callable[[tuple[int, int, int, int, int, int, int, int, bool, int, tuple[int, ...], tuple[int, ...]]], object],
     ) -> None:
         """
         Make this the session of a federate. `say` gets messages for others, `wait` what the coordinator has to know when nothing can be done.
         """
 
-    def put(self, kind: int, final: bool, peer: int, time: int, microstep: int, index: int, at_time: int, at_microstep: int, key: int, value: object | None) -> None:
+    def put(self, kind: int, final: bool, peer: int, time: int, microstep: int, index: int, at_time: int, at_microstep: int, key: int, value: object | None, promise: tuple[int, int, int, int] | None = None) -> None:
         """
         Take a message from another federate or from the coordinator. For any thread.
         """
@@ -235,9 +235,9 @@ class Session:
     def trace_values(self) -> list[object]:
         """What was kept of values that were sent: scalars, types, or (text,)."""
 
-    def timing(self) -> tuple[bytes, bytes, bytes, list[bytes]]:
+    def timing(self) -> tuple[bytes, bytes, bytes, list[bytes], bytes, bytes]:
         """
-        Measured times, as 64-bit numbers: per reaction runs, missed deadlines, total, longest; per worker runs, busy time, invocations not kept; tags, total lag, longest lag, begin, end, then per kept tag number, time, microstep, begin, end, lag; per worker and kept invocation tag number, reaction, missed, begin, end.
+        Measured times, as 64-bit numbers: per reaction runs, missed deadlines, total, longest; per worker runs, busy time, invocations not kept; tags, total lag, longest lag, begin, end, then per kept tag number, time, microstep, begin, end, lag; per worker and kept invocation tag number, reaction, missed, begin, end; in a federation per federate and kind waits, total, longest, after these two; per kept wait federate, kind, time, microstep, begin, end.
         """
 
     def reserve(self) -> None:

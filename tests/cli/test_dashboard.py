@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reactorl.cli.main import main
 from reactorl.dashboard import view
@@ -53,6 +53,59 @@ def test_link_is_printed_once_and_output_is_unchanged(
     assert found[0] == found[1]
     assert found[0][0].count("count") == 21
     assert threading.active_count() == threads
+
+
+FEDERATED = """
+target Python { fast: true, timeout: 20 ms }
+reactor Source {
+  output y
+  timer t(0, 1 ms)
+  reaction(t) -> y {= y.set(1) =}
+}
+reactor Sink {
+  input x
+  reaction(x) {= print("got", x.value) =}
+}
+federated reactor {
+  source = new Source()
+  sink = new Sink()
+  source.y -> sink.x
+}
+"""
+
+
+def test_federations_have_a_dashboard(
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    file = tmp_path / "two.lf"
+    file.write_text(FEDERATED)
+    shown: list[dict[str, object]] = []
+    show = view.Board.show
+
+    def keep(board: view.Board, **parts: object) -> None:
+        shown.append(parts)
+        show(board, **parts)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(view.Board, "show", keep)
+    found = []
+    for more in ([], ["--dashboard"]):
+        trace = tmp_path / f"{len(more)}.trace"
+        line = ["run", str(file), "--federated", "--trace", str(trace)]
+        assert main([*line, *more]) == 0
+        said = capfd.readouterr()
+        found.append((said.out, trace.read_bytes()))
+        assert re.fullmatch(LINK if more else "", said.err)
+
+    assert found[0] == found[1]
+    assert found[0][0].count("[sink] got 1") == 21
+    work: Any = shown[-1]["work"]
+    assert [row[:2] for row in work["federates"]] == [
+        ["source", "20.000 ms"],
+        ["sink", "20.000 ms"],
+    ]
+    assert [name for name, _ in work["workers"]] == ["source 0", "sink 0"]
 
 
 def test_errors_are_unchanged(

@@ -7,11 +7,13 @@ import io
 import json
 import math
 import sys
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from reactorl import Sample
+from reactorl import FederateSample, Sample
 from reactorl.dashboard import Feed, Series, json_in_page
 from reactorl.dashboard.activity import Lately
 from reactorl.dashboard.board import Board
@@ -70,6 +72,26 @@ def test_shares_and_rates_are_those_of_the_last_seconds() -> None:
     assert lately.steps_rate == 60
     assert lately.tags_rate == 7
     assert lately.workers == [0.25, None]
+
+
+def test_federates_have_rows_of_their_own() -> None:
+    state = State(Feed())
+    before = [FederateSample("a", 0, 0, 1.0), FederateSample("b", 0, 0, 0.0)]
+    after = [
+        FederateSample("a", 3_000_000, 8, 2.0),
+        FederateSample("b", 2_000_000, 6, 9.0),
+    ]
+    state.begin(replace(sample(0.0, [1, 1, 1]), federates=tuple(before)))
+    watch = SimpleNamespace(
+        sample=lambda: replace(sample(2.0, [1, 1, 1], cpu=0.5), federates=tuple(after))
+    )
+    state.take(watch)  # type: ignore[arg-type]
+
+    work = state.work()
+
+    # What the process of b did before its first answer is not recent.
+    assert work["federates"] == [["a", "3.000 ms", 4.0, 0.5], ["b", "2.000 ms", 3.0, 0]]
+    assert [name for name, _ in work["workers"]] == ["a 0", "b 0"]
 
 
 def test_reaction_takes_no_more_than_all_of_the_time() -> None:

@@ -23,7 +23,6 @@ PAGES = [
 ]
 TEXTS = {str(page.relative_to(ROOT)): page.read_text("utf-8") for page in PAGES}
 SHELLS = ("console", "sh")
-NOT_FOR_TESTS = {"ray"}  # pages compare with it; only benchmarks install it
 
 
 def _execute_page(name: str, directory: Path) -> None:
@@ -101,8 +100,7 @@ def test_modules_needed_by_blocks_are_installed() -> None:
     for name, text in TEXTS.items():
         for block in blocks(text):
             missing = not block.is_there
-            expected = block.marks.get("needs") in NOT_FOR_TESTS
-            assert not missing or expected, f"{name}:{block.line}"
+            assert not missing, f"{name}:{block.line}"
 
 
 def test_mentioned_make_targets_exist() -> None:

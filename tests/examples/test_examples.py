@@ -19,7 +19,7 @@ PROGRAMS = sorted(EXAMPLES.glob("*.py"))
 LF = sorted((EXAMPLES / "lf").glob("*.lf"))
 INDEX = (EXAMPLES / "README.md").read_text(encoding="utf-8")
 FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
-NOT_FREE_THREADED = {"stable_baselines3", "torch"}
+NOT_FREE_THREADED = {"ray", "stable_baselines3", "torch"}
 """Packages without wheels for free-threaded Python; all others must be installed."""
 
 

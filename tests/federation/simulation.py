@@ -279,6 +279,8 @@ class Simulation:
                 if not self._heap:
                     if all(life.ended for life in self.lives):
                         return
+                    if self.advance():
+                        continue
                     # With several workers, one may still be about to find work.
                     exact = self._serial and self._options.workers == 1
                     if not exact and self._changed.wait(PATIENCE):
@@ -295,6 +297,10 @@ class Simulation:
                 self._kill_one()
             else:
                 self._arrive(delivery)
+
+    def advance(self) -> bool:
+        """Continue a driven program, if this is one. The lock is held."""
+        return False
 
     def _life(self, federate: int) -> int:
         return self.lives[federate].number if federate >= 0 else 0
@@ -339,8 +345,10 @@ class Simulation:
             life.put += 1
         if source == COORDINATOR:
             life.federate.take_order(message)
-        elif not life.federate.take(source, message):
+            return
+        if message.number and message.number <= life.federate._received[source]:
             self.counts.again += 1
+        if not life.federate.take(source, message):
             with self._changed:
                 life.put -= 1
 

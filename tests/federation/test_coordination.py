@@ -24,7 +24,12 @@ from reactorl import (
     shutdown,
     startup,
 )
-from reactorl._federation.coordinator import Coordinator, earliest, floors
+from reactorl._federation.coordinator import (
+    Coordinator,
+    earliest,
+    floors,
+    links_into,
+)
 from reactorl._federation.messages import BEFORE_ALL, NEVER_ENDS, Kind, Message, Report
 from reactorl._program.cut import cut_program
 from reactorl._program.placement import Federation
@@ -393,7 +398,7 @@ def test_who_waits_in_a_tag_counts_with_that_tag() -> None:
     act = earliest(cut, reports)
 
     assert act == [Tag(3, 0), Tag(8, 0)]
-    assert floors(cut, act, 1) == (NEVER_ENDS, Tag(8, 0))
+    assert floors(links_into(cut)[1], act) == (NEVER_ENDS, Tag(8, 0))
 
 
 def test_the_first_failure_counts_in_whatever_order_they_are_reported() -> None:

@@ -242,7 +242,6 @@ def test_inputs_of_the_main_reactor_must_be_read_with_it() -> None:
     [
         ({"fast": False}, "fast must be True in a driven federation"),
         ({"timeout": 5}, "timeout must be None in a driven federation"),
-        ({"timing": True}, "timing must be False in a driven federation"),
     ],
 )
 def test_options_that_are_refused(options: Any, message: str) -> None:

@@ -101,6 +101,7 @@ FRAMES = st.one_of(
         U64,
         PAYLOADS,
         st.integers(1, 2**64 - 1),
+        st.none() | st.tuples(TAGS, TAGS),
     ),
     st.builds(
         Message,
@@ -112,6 +113,7 @@ FRAMES = st.one_of(
         U64,
         st.none(),
         st.just(0),
+        st.none(),
     ),
     st.builds(frames.Ack, U64),
     st.builds(frames.Hello, U32, U64, FACTS),
@@ -129,6 +131,8 @@ FRAMES = st.one_of(
     st.builds(frames.Save, TAGS),
     st.builds(frames.Saved, TAGS, PAYLOADS),
     st.just(frames.StopRequest()),
+    st.builds(frames.Probe, U64, U32),
+    st.builds(frames.Reading, U64, st.integers(NEVER, FOREVER), PAYLOADS),
     st.builds(frames.Failed, FACTS, PAYLOADS),
     st.builds(frames.Finished, FACTS, PAYLOADS),
     st.builds(frames.Bye, st.integers(-(2**31), 2**31 - 1)),
@@ -331,7 +335,7 @@ def test_errors_say_who_sent_what() -> None:
         packed(VALUE)[:40] + b"\xff" * 8 + packed(VALUE)[48:]: (
             f"a microstep must be at most {MAX_MICROSTEP}, got {2**64 - 1}"
         ),
-        packed(VALUE)[:24] + b"\x02" + packed(VALUE)[25:]: "flags 2",
+        packed(VALUE)[:24] + b"\x04" + packed(VALUE)[25:]: "flags 4",
         packed(VALUE)[:16] + bytes(8) + packed(VALUE)[24:]: "a value has number 0",
     }
 

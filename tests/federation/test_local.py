@@ -279,12 +279,6 @@ def test_program_that_cannot_be_sent_is_an_error() -> None:
         run(Main, fast=True, timeout=3, federation=2)
 
 
-@pytest.mark.parametrize("wrong", [{"timing": True}, {"at_start": print}])
-def test_options_of_one_process_are_refused(wrong: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be .* federation"):
-        ticking("Reader", **wrong)
-
-
 # -- processes that are killed and stopped from outside --------------------------------
 
 

@@ -5,18 +5,28 @@ from __future__ import annotations
 
 import pickle
 import threading
+import time
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from reactorl import ReactionError
+from reactorl._federation import network
 from reactorl._federation.codec import encode
 from reactorl._federation.failures import pack_error, unpack_error
 from reactorl._federation.federate import Federate
 from reactorl._federation.frames import Finished, Hello, Start, StopRequest
 from reactorl._federation.link_errors import LinkError, PeerLostError
-from reactorl._federation.messages import BEFORE_ALL, NO_KEY, Kind, Message, Report
+from reactorl._federation.messages import (
+    BEFORE_ALL,
+    NEVER_ENDS,
+    NO_KEY,
+    Kind,
+    Message,
+    Report,
+)
 from reactorl._federation.network import ABORT, Network
 from reactorl.tag import Tag
 from tests.federation.networked import ALL, OddError
@@ -69,7 +79,7 @@ def wired() -> Iterator[Wired]:
 
 def core(kind: Kind, tag: int = 0, value: object = None, peer: int = 1) -> Any:
     """Return a message as the core gives it."""
-    return (kind, False, peer, tag, 0, 0, *BEFORE_ALL, NO_KEY, value)
+    return (kind, False, peer, tag, 0, 0, *BEFORE_ALL, NO_KEY, value, None)
 
 
 def promise(tag: int) -> Message:
@@ -108,6 +118,7 @@ def test_promises_and_demands_are_said_again_over_a_new_connection(
 def test_reports_that_say_nothing_new_are_not_sent(wired: Wired) -> None:
     for each in (report(1, 1), report(1, 5), report(2, 6), report(1, 6)):
         wired.network.report(each)
+        wired.network.report(each)
     wired.network.request_stop()
 
     assert wired.coordinator.take(4) == [
@@ -116,6 +127,63 @@ def test_reports_that_say_nothing_new_are_not_sent(wired: Wired) -> None:
         report(1, 6),
         StopRequest(),
     ]
+
+
+def test_reports_of_short_waits_are_not_sent(
+    wired: Wired, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A wait that lasts is said again; one that ended by a value is not."""
+    monkeypatch.setattr(network, "_QUIET_SECONDS", 1e9)
+    say = wired.network.report
+
+    say(report(1, 1))  # nothing was reported before
+    say(report(2, 2))
+    say(report(3, 3))
+    say(report(3, 3))
+    say(report(4, 4))
+    wired.coordinator.link.put(Message(Kind.FLOOR, tag=Tag(7), at=Tag(7)))
+    wired.coordinator.link.flush()
+    end = time.monotonic() + HANG
+    while not wired.network._was_ordered and time.monotonic() < end:
+        time.sleep(0.001)
+    say(report(5, 5))  # the coordinator was needed
+    say(report(6, 6))
+    over = report(7, 7)._replace(next=NEVER_ENDS, inside=True)
+    say(over)  # is not said again
+    wired.network.request_stop()
+
+    reported = [report(1, 1), report(3, 3), report(5, 5), over]
+    assert wired.coordinator.take(5) == [*reported, StopRequest()]
+
+
+def test_promise_rides_on_a_value_and_is_said_again(wired: Wired) -> None:
+    """As a message of its own: values are not sent again over a new connection."""
+    first = wired.attach(1)
+    ridden = (*core(Kind.VALUE, 1, "x")[:-1], (8, 0, 9, 0))
+    wired.federate.say([core(Kind.PROMISE, 0), ridden])
+    value = first.take(2)[1]
+    assert value.promise == (Tag(8), Tag(9))
+
+    second = wired.attach(1, received=1)
+
+    assert second.get() == Message(Kind.PROMISE, tag=Tag(8), at=Tag(9))
+
+
+def test_promise_on_a_value_that_comes_twice_is_taken(
+    wired: Wired, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The new life of its sender may not have known it when it first sent the value."""
+    put: list[Any] = []
+    session = SimpleNamespace(put=lambda *message: put.append(message))
+    monkeypatch.setattr(wired.federate, "live", SimpleNamespace(session=session))
+    value = Message(Kind.VALUE, tag=Tag(1), value="x", number=1)
+
+    assert wired.federate.take(1, value)
+    assert not wired.federate.take(1, value)
+    assert wired.federate.take(1, value._replace(promise=(Tag(8), Tag(9))))
+
+    assert [each[0] for each in put] == [Kind.VALUE, Kind.PROMISE]
+    assert put[1][3:5] == (8, 0)
 
 
 class Counted:

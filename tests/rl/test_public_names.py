@@ -80,8 +80,14 @@ PUBLIC = [
     "runs_in",
     "task_flags",
     "task_of",
+    "tune_trainable",
     "write_checkpoint",
 ]
+_NEEDS = {
+    "SB3VecEnv": "stable_baselines3",
+    "TorchAlgorithm": "torch",
+    "tune_trainable": "ray.tune",
+}
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PROGRAMS = [
     *sorted((ROOT / "examples").rglob("*.py")),
@@ -117,7 +123,7 @@ def test_public_names_are_exactly_these() -> None:
 
 @pytest.mark.parametrize("name", PUBLIC)
 def test_public_name_loads_and_shows_the_public_path(name: str) -> None:
-    package = {"SB3VecEnv": "stable_baselines3", "TorchAlgorithm": "torch"}.get(name)
+    package = _NEEDS.get(name)
     if package is not None:
         pytest.importorskip(package)
 
@@ -147,6 +153,7 @@ def test_import_loads_no_optional_package() -> None:
         ("jax", "DQN()._updates", "reactorl[train]"),
         ("optax", "PPO()._optimiser", "reactorl[train]"),
         ("pettingzoo", "ParallelRunner", "reactorl[pettingzoo]"),
+        ("ray", "tune_trainable", "reactorl[tune]"),
         ("stable_baselines3", "SB3VecEnv", "reactorl[sb3]"),
         ("torch", "TorchAlgorithm", "pip install torch"),
     ],

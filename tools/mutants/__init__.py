@@ -18,6 +18,7 @@ from mutants.rl_algorithms import RL_ALGORITHMS
 from mutants.rl_envs import RL_ENVS
 from mutants.rl_flow import RL_FLOW
 from mutants.runtime import RUNTIME
+from mutants.stopping import STOPPING
 
 if TYPE_CHECKING:
     from mutants.mutant import Mutant
@@ -32,4 +33,5 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *RL_FLOW,
     *RL_ENVS,
     *LF,
+    *STOPPING,
 )

@@ -123,7 +123,7 @@ class Executor {
   auto seek(const Worker& worker, bool polite) -> ReactionId;
   auto look_inside(const Worker& worker) -> ReactionId;
   auto look_outside(const Worker& worker) -> ReactionId;
-  auto sleep(const Worker& worker) -> ReactionId;
+  auto sleep(Worker& worker) -> ReactionId;
   void poll();
 
   // One reaction (any worker).

@@ -16,6 +16,7 @@
 #include "reactorl/plan.hpp"
 #include "reactorl/port_store.hpp"
 #include "reactorl/tag.hpp"
+#include "reactorl/timings.hpp"
 #include "reactorl/trace_log.hpp"
 #include "reactorl/turn.hpp"
 #include "reactorl/value.hpp"
@@ -50,6 +51,13 @@ enum class MessageKind : std::uint8_t {
   return kind <= MessageKind::kStop;
 }
 
+/// What a federate promises when it is done with a tag.
+struct Promise {
+  Tag low{};   // nothing before this tag
+  Tag next{};  // its own next event
+  auto operator==(const Promise&) const -> bool = default;
+};
+
 struct Message {
   MessageKind kind = MessageKind::kPromise;
   bool final = false;  // the sender is in its final tag
@@ -59,7 +67,11 @@ struct Message {
   Tag at{};
   TraceKey key = kLastKey;
   // gcc warns of a designated initializer that leaves out a member without one.
-  Value value{};  // NOLINT(readability-redundant-member-init)
+  // NOLINTBEGIN(readability-redundant-member-init)
+  Value value{};
+  /// Rides on the last value of a tag, and says what a kPromise after it would say.
+  std::optional<Promise> promise{};
+  // NOLINTEND(readability-redundant-member-init)
 };
 
 /// What the coordinator has to know of a federate that waits.
@@ -103,8 +115,9 @@ class GatePort {
 /// at a time is inside. All else is for worker 0, between tags.
 class Gate {
  public:
+  /// `timings` is null if times are not measured.
   Gate(const GatePlan& plan, const Plan& program, GatePort& port, Executor& executor,
-       PortStore& ports);
+       PortStore& ports, Timings* timings);
 
   // Any thread.
   /// Puts a message aside until a worker takes it in. The caller wakes the workers.
@@ -128,6 +141,11 @@ class Gate {
   [[nodiscard]] auto may_begin(Tag tag) const -> bool { return links_.may_begin(tag); }
   /// Tells the coordinator what this federate waits for.
   void wait(Tag next, Tag bound);
+  /// Notes for whom this federate stands still from now on: before it may begin `next`,
+  /// or until anything arrives if that is kLastTag.
+  void blame(Tag next);
+  /// Notes that it does not stand still for others any more.
+  void blame_none();
   /// What a message said that cannot be; null: nothing.
   [[nodiscard]] auto broken() const -> const char* { return broken_.load(); }
 
@@ -159,12 +177,20 @@ class Gate {
     ReactionId writer;
     std::uint32_t last;  // index of the last one of them
   };
+  /// A wait that has begun.
+  struct Blamed {
+    Timings::WaitKind kind;
+    Tag tag;
+    Time since;
+  };
   struct Peer {
+    std::optional<Blamed> blamed;  // if times are measured
     std::vector<Held> held;
     std::uint32_t released = 0;                     // of `held`, at this tag
     std::deque<Message> early;                      // values of later tags
     std::uint32_t settled = 0;                      // slots that go there, at this tag
     std::uint32_t told = 0;                         // of these
+    bool sent = false;                              // one of these was present
     bool asked = false;                             // it waits for one of them
     bool owed = false;                              // and has had no answer
     std::optional<Tag> demanded;                    // the last tag at which it was asked
@@ -173,6 +199,7 @@ class Gate {
 
   auto take_messages() -> bool;
   void take(Message& message);
+  void take_kind(Message& message);
   void take_value(Message& message);
   void take_demand(const Message& message);
   void set_early(Worker& worker);
@@ -182,9 +209,13 @@ class Gate {
   void tell_settled(bool idle);
   void demand();
   void say(Message message);
+  auto ride(PeerId peer, const Promise& promise) -> bool;
   void flush();
   void report(Report report);
   void fail(const char* what);
+  void blame_for_slots();
+  void blame(PeerId peer, Timings::WaitKind kind, Tag tag, bool waits, Time now);
+  [[nodiscard]] auto blocks(PeerId peer, Tag next) const -> bool;
   [[nodiscard]] auto key_of(ReactionId reaction) const -> TraceKey;
 
   const GatePlan& plan_;
@@ -192,6 +223,7 @@ class Gate {
   GatePort& port_;
   Executor& executor_;
   PortStore& ports_;
+  Timings* timings_;
   std::vector<bool> writes_;  // per reaction
 
   std::mutex mutex_;
@@ -213,6 +245,7 @@ class Gate {
   Worker* worker_ = nullptr;  // the one in the turn
   Tag now_{};                 // the current tag, or the last one that was run
   Tag done_{};                // the one before
+  Time start_ = 0;
   bool started_ = false;
   bool inside_ = false;  // a tag is running
   bool final_ = false;   // it is the final one

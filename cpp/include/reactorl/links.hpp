@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "reactorl/ids.hpp"
@@ -35,6 +36,9 @@ struct LinkPlan {
   std::vector<Crossing> out;
   Time in_delay = kNothingLate;  // the least delay of what comes later than it was sent
   bool sends = false;            // anything at all goes there
+  /// Besides its own events, which it announces, it acts only at tags at which this
+  /// federate sends it something.
+  bool answers = false;
 };
 
 /// An event of a stage of this federate, for others.
@@ -51,6 +55,7 @@ struct GatePlan {
   bool flat = false;          // all tags but the final one have microstep 0
   bool physical = false;      // events may come from the physical world
   bool stops = false;         // a reaction of this federate may end the program
+  PeerId me = 0;              // the own number
 };
 
 /// What a federate knows of the tags at which its peers may still send something, and
@@ -69,7 +74,8 @@ class Links {
       : plan_(plan),
         reached_(plan.peers.size()),
         final_(plan.peers.size()),
-        next_(plan.peers.size()) {}
+        next_(plan.peers.size()),
+        sent_(plan.peers.size(), Tag{std::numeric_limits<Time>::min(), 0}) {}
 
   void start(Tag start) {
     for (Place& place : reached_) place = {start, 0};
@@ -90,6 +96,12 @@ class Links {
     if (final) return final_[peer] > place.index;
     return reached_[peer] > place || floor_ > place.tag;
   }
+  /// Whether `peer` is done with `tag`.
+  [[nodiscard]] auto beyond(PeerId peer, Tag tag) const -> bool {
+    return reached_[peer].tag > tag;
+  }
+  /// Something goes to `peer` at `tag`.
+  void send(PeerId peer, Tag tag) { sent_[peer] = tag; }
   /// The next event of `peer` itself when it said so last: it will get there unasked.
   void expect(PeerId peer, Tag next) { next_[peer] = next; }
   [[nodiscard]] auto expected(PeerId peer) const -> Tag { return next_[peer]; }
@@ -107,6 +119,13 @@ class Links {
   [[nodiscard]] auto may_begin(Tag tag) const -> bool {
     return tag <= horizon_ && direct_from() >= tag && late_from() > tag;
   }
+  /// Whether something of `peer` can still come that must be there when `tag` begins.
+  [[nodiscard]] auto delays(PeerId peer, Tag tag) const -> bool {
+    const LinkPlan& link = plan_.peers[peer];
+    const bool direct = !link.in.empty() && std::max(from(peer), floor_) < tag;
+    if (direct || link.in_delay == kNothingLate) return direct;
+    return std::max(delayed(from(peer), link.in_delay), late_floor_) <= tag;
+  }
   /// The earliest tag that can still be run after `done`, if the next event here is at
   /// `next`: what this federate promises.
   [[nodiscard]] auto low(Tag next, Tag done) const -> Tag {
@@ -120,11 +139,18 @@ class Links {
   }
 
  private:
+  /// The earliest tag at which `peer` can act, unless this federate acts before. One that
+  /// only answers and is done with all that was sent to it waits for its own next event.
+  [[nodiscard]] auto from(PeerId peer) const -> Tag {
+    const Tag tag = reached_[peer].tag;
+    if (!plan_.peers[peer].answers || tag <= sent_[peer]) return tag;
+    return std::max(tag, next_[peer]);
+  }
   /// No slot is set before.
   [[nodiscard]] auto direct_from() const -> Tag {
     Tag least = kLastTag;
     for (PeerId p = 0; p < reached_.size(); ++p) {
-      if (!plan_.peers[p].in.empty()) least = std::min(least, reached_[p].tag);
+      if (!plan_.peers[p].in.empty()) least = std::min(least, from(p));
     }
     return std::max(least, floor_);
   }
@@ -134,7 +160,7 @@ class Links {
     for (PeerId p = 0; p < reached_.size(); ++p) {
       const Time delay = plan_.peers[p].in_delay;
       if (delay == kNothingLate) continue;
-      least = std::min(least, delayed(reached_[p].tag, delay));
+      least = std::min(least, delayed(from(p), delay));
     }
     return std::max(least, late_floor_);
   }
@@ -143,6 +169,7 @@ class Links {
   std::vector<Place> reached_;
   std::vector<std::uint32_t> final_;
   std::vector<Tag> next_;
+  std::vector<Tag> sent_;  // the last tag at which something was sent
   Tag floor_{};
   Tag late_floor_{};
   Tag horizon_ = kLastTag;

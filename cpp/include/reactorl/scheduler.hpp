@@ -151,6 +151,7 @@ class Scheduler {
   [[nodiscard]] auto earliest(Tag next) -> Tag;
   void take_in();
   auto wait_for_others(Tag tag) -> bool;
+  [[nodiscard]] auto longest_sleep() const -> Time;
   void end_for_others();
 
   // One tag, from the first event to the last mode change.
@@ -178,6 +179,7 @@ class Scheduler {
   NativeBodies natives_;
   TraceLog log_;
   std::unique_ptr<Timings> timings_;  // if measured
+  bool dozed_ = false;                // nothing came in the last wait for others
   Executor executor_;
   std::unique_ptr<Gate> gate_;      // in a federation
   bool physical_ = false;           // others must reckon with events at any time

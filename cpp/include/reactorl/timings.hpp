@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -70,6 +71,24 @@ class Timings {
     Time end = 0;
     Time lag = 0;  // by how much the wall clock was past the tag when it began
   };
+  /// What a federate stood still for.
+  enum class WaitKind : std::uint8_t {
+    kSlot,   // of another federate, within a tag
+    kTag,    // whether something comes before a tag, or at it
+    kEvent,  // anything: it has no event of its own
+  };
+  struct Wait {
+    std::uint32_t peer = 0;  // the federate it waited for; itself: the coordinator
+    WaitKind kind = WaitKind::kSlot;
+    Tag tag;  // elapsed; of kEvent the last one that was run
+    Time begin = 0;
+    Time end = 0;
+  };
+  struct WaitSum {
+    std::uint64_t waits = 0;
+    Time total = 0;
+    Time longest = 0;
+  };
   struct Sum {
     std::uint64_t runs = 0;
     std::uint64_t missed = 0;
@@ -92,7 +111,7 @@ class Timings {
 
   /// Keeps the last `limit` invocations of each worker, and as many tags.
   Timings(std::size_t reactions, WorkerId workers, std::size_t limit)
-      : sums_(reactions), tags_(limit) {
+      : sums_(reactions), tags_(limit), recent_waits_(limit) {
     for (WorkerId w = 0; w < workers; ++w) works_.emplace_back(limit);
   }
 
@@ -117,15 +136,32 @@ class Timings {
     tags_.add(tag);
   }
 
+  /// Only the worker in the gate's turn, or worker 0 between tags.
+  void note(const Wait& wait) {
+    const Time spent = wait.end - wait.begin;
+    WaitSum& sum = waits_[{wait.peer, wait.kind}];
+    ++sum.waits;
+    sum.total += spent;
+    sum.longest = std::max(sum.longest, spent);
+    recent_waits_.add(wait);
+  }
+
   [[nodiscard]] auto sums() const -> const std::vector<Sum>& { return sums_; }
   [[nodiscard]] auto works() const -> const std::vector<Work>& { return works_; }
   [[nodiscard]] auto tags() const -> const Recent<TagTime>& { return tags_; }
   [[nodiscard]] auto lags() const -> const Lags& { return lags_; }
+  [[nodiscard]] auto waits() const
+      -> const std::map<std::pair<std::uint32_t, WaitKind>, WaitSum>& {
+    return waits_;
+  }
+  [[nodiscard]] auto recent_waits() const -> const Recent<Wait>& { return recent_waits_; }
 
  private:
   std::vector<Sum> sums_;    // per reaction
   std::vector<Work> works_;  // per worker
   Recent<TagTime> tags_;
+  std::map<std::pair<std::uint32_t, WaitKind>, WaitSum> waits_;
+  Recent<Wait> recent_waits_;
   Lags lags_;
 };
 

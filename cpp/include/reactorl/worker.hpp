@@ -25,6 +25,7 @@ struct alignas(64) Worker {
   std::vector<EventQueue::Entry> outbox;  // scheduled in this tag, merged at its end
   std::vector<SlotId> delayed;            // slots set in this tag that stages wait for
   PhaseShare share;
+  bool dozed = false;  // nothing has changed in its last sleep
 };
 
 /// The worker that the calling thread is, while it runs a body; null elsewhere.

@@ -29,31 +29,30 @@ from reactorl.tag import FOREVER, MAX_MICROSTEP, Tag
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reactorl._program.cut import Cut
+    from reactorl._program.cut import Cut, Link
 
 Orders: TypeAlias = "list[tuple[int, Message]]"
 """Messages with the federates they go to."""
 
 
-def unsure(reports: Sequence[Report]) -> frozenset[int]:
+def unsure(cut: Cut, reports: Sequence[Report]) -> frozenset[int]:
     """Return the federates to which values may be on their way.
 
     One that is done with the final tag never acts again; what is sent to it is for tags
     after the end, by federates that had not reached the stop when they sent it.
     """
-    count = len(reports)
     return frozenset(
-        to
-        for to in range(count)
-        for other in range(count)
-        if reports[other].sent[to] > reports[to].received[other]
-        and not reports[to].is_over
+        link.target
+        for link in cut.links  # values travel on links only
+        if reports[link.source].sent[link.target]
+        > reports[link.target].received[link.source]
+        and not reports[link.target].is_over
     )
 
 
 def earliest(cut: Cut, reports: Sequence[Report]) -> list[Tag]:
     """Return for each federate the earliest tag at which it can act."""
-    away = unsure(reports)
+    away = unsure(cut, reports)
     act = [
         BEFORE_ALL if federate in away else report.bound
         for federate, report in enumerate(reports)
@@ -74,12 +73,23 @@ def earliest(cut: Cut, reports: Sequence[Report]) -> list[Tag]:
     return act
 
 
-def floors(cut: Cut, act: Sequence[Tag], federate: int) -> tuple[Tag, Tag]:
-    """Return the tags before which nothing can come at its tag, and nothing late."""
-    direct = late = NEVER_ENDS
+def links_into(cut: Cut) -> list[list[Link]]:
+    """Return for each federate the links by which others reach it."""
+    found: list[list[Link]] = [[] for _ in cut.names]
     for link in cut.links:
-        if link.target != federate:
-            continue
+        found[link.target].append(link)
+    return found
+
+
+def floors(incoming: Sequence[Link], act: Sequence[Tag]) -> tuple[Tag, Tag]:
+    """Return the tags before which nothing can come at its tag, and nothing late.
+
+    Args:
+        incoming: The links into a federate.
+        act: The earliest tag at which each federate can act.
+    """
+    direct = late = NEVER_ENDS
+    for link in incoming:
         if link.direct:
             direct = min(direct, act[link.source])
         if link.lookahead is not None:
@@ -126,6 +136,12 @@ class Coordinator:
         """The federate that has the first failure in the order of the program."""
         self._halting = False
         self._above = _ancestors(cut)
+        # Others are never asked: without physical inputs they act at `next` at once.
+        self._physical_above = [
+            sorted(other for other in above if cut.physical[other])
+            for above in self._above
+        ]
+        self._into = links_into(cut)
         self.end: Tag | None = None
         """The final tag, when it is known."""
 
@@ -210,7 +226,7 @@ class Coordinator:
         if len(self._reports) < self._count:
             return []
         reports = [self._reports[federate] for federate in range(self._count)]
-        away = unsure(reports)
+        away = unsure(self._cut, reports)
         if self._halting and self.end is None:
             return self._halt(reports)
         if self.end is None and not away and self._starved(reports):
@@ -223,7 +239,7 @@ class Coordinator:
             if federate in away or alone or report.next == NEVER_ENDS:
                 continue
             if not report.inside:
-                floor = floors(self._cut, act, federate)
+                floor = floors(self._into[federate], act)
                 begins = floor[0] >= report.next and floor[1] > report.next
                 if begins and floor != self._floors.get(federate):
                     self._floors[federate] = floor
@@ -283,7 +299,7 @@ class Coordinator:
         """
         orders: Orders = []
         wanted = reports[federate].next
-        for other in sorted(self._above[federate]):
+        for other in self._physical_above[federate]:
             report = reports[other]
             asked = (other, wanted) in self._attends
             if report.bound <= wanted < report.next and not asked:

@@ -23,6 +23,7 @@ from reactorl._federation.frames import (
     Failed,
     Finished,
     Hello,
+    Reading,
     Save,
     Saved,
     Start,
@@ -34,6 +35,7 @@ from reactorl._federation.link_errors import FrameError, LinkError, PeerLostErro
 from reactorl._federation.member import run_digest
 from reactorl._federation.messages import BEFORE_ALL, Kind, Message, Report
 from reactorl._federation.network import ABORT
+from reactorl._federation.probes import Probes
 from reactorl._federation.watch import Watches
 from reactorl.tag import Tag
 
@@ -112,6 +114,8 @@ class CoordinatorServer:
             )
             for index, name in enumerate(cut.names)
         ]
+        self.probes = Probes(self._links, clocks=options.timing > 0)
+        """Clocks and progress of the federates."""
         self._watches = Watches()
         self._hellos: dict[int, Hello] = {}
         self._saved: dict[int, Payload] = {}
@@ -341,6 +345,7 @@ class CoordinatorServer:
                     self._failing.add(federate)
             case Hello():
                 self._hellos[federate] = frame
+                self.probes.begin(federate, frame.facts)
                 if self._aborted:  # before it was connected
                     self._send([(federate, ABORT)])
                 elif len(self._hellos) == self._count:
@@ -355,6 +360,8 @@ class CoordinatorServer:
                 self._results[federate] = frame
             case Saved():
                 self._saved[federate] = frame.payload
+            case Reading():
+                self.probes.take(federate, frame)
             case Bye():
                 pass
             case _:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from reactorl._program.cut import cut_program
 from reactorl._program.elaborate import elaborate
-from reactorl._program.placement import Federation
+from reactorl._program.placement import Federation, parts_of
 from reactorl._runtime.drive import Session
 from reactorl._runtime.live import Live
 from reactorl._runtime.options import TraceDetail, make_options
@@ -69,10 +69,11 @@ def drive(
         stay_home: Run the reactions of a reactor on its home worker.
         shuffle: Another order of ready reactions for each value.
         timing: Measure how long each invocation of a reaction takes.
-        federation: Run parts of the program in other processes of this machine. The
-            main reactor is here, and no process runs a tag later than that of the
-            current step. The program must have one tag at a time: no delays of zero,
-            modes, physical inputs or ``request_stop()``.
+        federation: Run parts of the program in other processes of this machine, or, by
+            ``RayFederation``, of a Ray cluster. The main reactor is here, and no
+            process runs a tag later than that of the current step. The program must
+            have one tag at a time: no delays of zero, modes, physical inputs or
+            ``request_stop()``.
         preload: Values to put into flight, as by ``Session.preload``: port, value, and
             when it was set.
         state: Called with the main reactor by ``Session.states``; in a federation in
@@ -110,11 +111,12 @@ def drive(
             return session
         if isinstance(federation, int):
             federation = Federation(federation)
+        federation = federation.sized(parts_of(program) + 1, here=1)
         cut = cut_program(program, federation)
         if workers is None and not check:
-            from reactorl._federation.launch.local import workers_of_each
+            from reactorl._federation.launch.launcher import workers_of_each
 
-            options = replace(options, workers=workers_of_each(cut))
+            options = replace(options, workers=workers_of_each(cut, federation))
         _check(options)
         from reactorl._federation.driver import DrivenFederation, DrivenSource
 
@@ -139,11 +141,8 @@ def _check(options: Options) -> None:
     for name, given in (
         ("fast", not options.fast),
         ("timeout", options.timeout is not None),
-        ("timing", options.timing),
     ):
         if given:
-            value = (
-                "True" if name == "fast" else "None" if name == "timeout" else "False"
-            )
+            value = "True" if name == "fast" else "None"
             msg = f"{name} must be {value} in a driven federation"
             raise ValueError(msg)

@@ -22,6 +22,7 @@ from reactorl._federation.launch.local import LocalFederates
 from reactorl._federation.member import NOTHING
 from reactorl._federation.messages import BEFORE_ALL, Kind, Message
 from reactorl._federation.parts import PartialResult, partial_result, whole_result
+from reactorl._federation.watching import FederationWatch
 from reactorl._program.elaborate import elaborate
 from reactorl._runtime.drive import Session
 from reactorl._runtime.federated import ElsewhereError
@@ -125,7 +126,7 @@ class DrivenFederation(Session):
         federation: The placement.
         cut: The cut that follows from both.
         options: Options of the run, with a start time.
-        at_start: Called with a ``Watch`` of the head before its first tag.
+        at_start: Called with a ``Watch`` of all federates before the first tag.
         at_end: Called with the result when the run has ended without an error.
 
     Raises:
@@ -155,6 +156,7 @@ class DrivenFederation(Session):
         self._waiter = threading.Thread(
             target=self._wait, name="end of the federation", daemon=True
         )
+        self._watched: FederationWatch | None = None
         self._open = self._failed = False
         self._result = None
 
@@ -172,13 +174,21 @@ class DrivenFederation(Session):
         )
         try:
             self._member = self._federates.member(HEAD)
-            self._federate = self._member.make(options.start_time, self._at_begin)
+            begin = None if self._at_begin is None else self._begin
+            self._federate = self._member.make(options.start_time, begin)
             for port, value, sent in source.preload:
                 self._federate.live.preload(port, value, nanoseconds(sent))
             super().__init__(self._federate.live, state=source.state)
         except BaseException:
             self._federates.close(0)
             raise
+
+    def _begin(self, _watch: Watch) -> None:
+        """Let the caller watch all federates, not only the head."""
+        assert self._at_begin is not None
+        probes = self._federates.server.probes
+        self._watched = FederationWatch(self._program, self._cut, self._options, probes)
+        self._at_begin(self._watched)
 
     def _wait(self) -> None:
         try:
@@ -234,8 +244,9 @@ class DrivenFederation(Session):
         self._end(Finished({"whole": True}, encode(own)))
         if self._error is not None:
             raise self._error
+        clocks = self._federates.server.probes.clocks
         self._result = whole_result(
-            self.program, self._cut, self._options, self._results
+            self.program, self._cut, self._options, self._results, clocks
         )
         if self._at_result is not None:
             self._at_result(self._result)
@@ -361,4 +372,6 @@ class DrivenFederation(Session):
                 self._federates.close(0)  # Ctrl-C: do not wait
             if self._waiter.ident is not None:
                 self._waiter.join()
+            if self._watched is not None:
+                self._watched.end(self._results)
             self._federates.close()

@@ -8,12 +8,14 @@ numbers, are kept for those who may need them again, and are dropped if they com
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Protocol
+import time
+from typing import TYPE_CHECKING, Final, Protocol
 
 from reactorl._federation.codec import encode
 from reactorl._federation.merge import FederateTrace
 from reactorl._federation.messages import Kind, Message, Report
 from reactorl._federation.parts import partial_result
+from reactorl._federation.probes import Progress
 from reactorl._program.cut import Part
 from reactorl._runtime.federated import ElsewhereError, Federated
 from reactorl._runtime.live import Live
@@ -32,6 +34,10 @@ if TYPE_CHECKING:
     from reactorl._runtime.options import Options
     from reactorl._runtime.recording import Recording
     from reactorl._runtime.watch import Watch
+
+
+_KINDS: Final = tuple(Kind)
+_NUMBERED: Final = int(max(kind for kind in Kind if kind.numbered))
 
 
 class Wire(Protocol):
@@ -105,6 +111,8 @@ class Federate:
         self._said: list[dict[tuple[Kind, bool], Message]] = [{} for _ in range(count)]
         self._lock = threading.RLock()
         self._save_after: Tag | None = None
+        self._watch: Watch | None = None
+        self._at_start = at_start
         self.save: Callable[[], object] | None = None
         """Returns the state of this federate between two tags; see ``save_after``."""
         self.trace: FederateTrace | None = None
@@ -115,7 +123,7 @@ class Federate:
             options,
             record=record,
             replay=replay,
-            at_start=at_start,
+            at_start=self._begin,
             federated=Federated(Part(cut, index), self),
         )
 
@@ -150,7 +158,10 @@ class Federate:
     # -- what arrives ---------------------------------------------------------------
 
     def take(self, peer: int, message: Message) -> bool:
-        """Take a message of another federate; return whether it was new.
+        """Take a message of another federate; return whether it said anything new.
+
+        A value that comes twice is dropped, but not the promise that rides on it: a new
+        life of its sender may not have made it again.
 
         Raises:
             ReactorlError: A value is missing before this one.
@@ -158,7 +169,10 @@ class Federate:
         if message.number:
             expected = self._received[peer] + 1
             if message.number < expected:
-                return False
+                if (promised := message.promised) is None:
+                    return False
+                self._put(peer, promised)
+                return True
             if message.number > expected:
                 msg = (
                     f"values {expected} to {message.number - 1} of federate {peer} "
@@ -174,16 +188,19 @@ class Federate:
         self._put(self.index, message)
 
     def _put(self, peer: int, message: Message) -> None:
-        self.live.session.put(
-            message.kind,
-            message.final,
-            peer,
-            *message.tag,
-            message.place,
-            *message.at,
-            message.key,
-            message.value,
-        )
+        kind, final, tag, place, at, key, value, _, promise = message
+        rides = None if promise is None else (*promise[0], *promise[1])
+        self.live.session.put(kind, final, peer, *tag, place, *at, key, value, rides)
+
+    def _begin(self, watch: Watch) -> None:
+        self._watch = watch
+        if self._at_start is not None:
+            self._at_start(watch)
+
+    def progress(self) -> Progress | None:
+        """Return the progress of this federate; None before its first tag."""
+        watch = self._watch
+        return None if watch is None else Progress(watch.sample(), time.process_time())
 
     def save_after(self, tag: Tag) -> None:
         """Send the coordinator the state after a tag, before any later one begins.
@@ -234,19 +251,25 @@ class Federate:
             self._wire.flush()
 
     def _say(self, said: CoreMessage) -> None:
-        kind_number, final, peer, time, step, index, at, at_step, key, value = said
-        kind = Kind(kind_number)
-        message = Message(
-            kind, final, Tag(time, step), index, Tag(at, at_step), key, value
-        )
-        if kind.for_coordinator:
-            self._wire.tell(message)
-            return
-        if kind.numbered:
-            self._sent[peer] += 1
-            message = message._replace(number=self._sent[peer])
+        number, final, peer, time, step, index, at, at_step, key, value, rides = said
+        kind = _KINDS[number]
+        promise = None if rides is None else (Tag(*rides[:2]), Tag(*rides[2:]))
+        if number <= _NUMBERED:
+            count = self._sent[peer] = self._sent[peer] + 1
+        else:
+            count = 0
+        tag, later = Tag(time, step), Tag(at, at_step)
+        message = Message(kind, final, tag, index, later, key, value, count, promise)
+        if count:
             if self._keeps:
                 self._kept[peer].append(message)
+            if promise is not None:
+                self._said[peer][Kind.PROMISE, False] = Message(
+                    Kind.PROMISE, tag=promise[0], at=promise[1]
+                )
+        elif kind.for_coordinator:
+            self._wire.tell(message)
+            return
         else:
             self._said[peer][kind, final] = message
         self._wire.send(peer, message)

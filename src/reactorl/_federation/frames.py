@@ -68,6 +68,25 @@ class StopRequest(NamedTuple):
     """The program is to end, at the next tag at which all can: Ctrl-C, say."""
 
 
+class Probe(NamedTuple):
+    """The coordinator asks for the clock of a federate; answered at once."""
+
+    number: int
+    """Of the answer."""
+    progress: int
+    """1 if it asks for the progress of its run, too; else 0."""
+
+
+class Reading(NamedTuple):
+    """The answer to a ``Probe``."""
+
+    number: int
+    clock: int
+    """The steady clock of the federate, in nanoseconds."""
+    payload: Payload
+    """Its progress, if that was asked for; see ``probes.Progress``."""
+
+
 class Failed(NamedTuple):
     """An error ended the run of a federate. Where, says the message ``FAILURE``."""
 
@@ -101,6 +120,8 @@ Frame: TypeAlias = (
     | Save
     | Saved
     | StopRequest
+    | Probe
+    | Reading
     | Failed
     | Finished
     | Bye

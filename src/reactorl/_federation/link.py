@@ -142,7 +142,9 @@ class Link:
                 msg = f"the next value to {self.peer} must have number {number}, "
                 msg += f"got {message.number}"
                 raise LinkError(msg, peer=self.peer)
-            pieces = pack(message._replace(number=number))
+            if not message.number:
+                message = message._replace(number=number)
+            pieces = pack(message)
             self._sent = number
             if self._keep:
                 self._kept.append((number, pieces))
@@ -279,7 +281,7 @@ class Link:
     def _accept_value(self, message: Message) -> Message | None:
         number = message.number
         if number <= self._received:
-            return None  # sent again
+            return message.promised  # sent again
         if number != self._received + 1:
             msg = f"{self.peer} sent value {number} after value {self._received}"
             raise FrameError(msg, peer=self.peer)
@@ -291,7 +293,7 @@ class Link:
             what = f"{error.what}, in value {number} from {self.peer}"
             raise CodecError(what, error.remedy, peer=self.peer) from error
         self._received = number
-        return message._replace(value=value)
+        return message.with_value(value)
 
     def detached(self, attached: Attachment, error: LinkError | None) -> None:
         """See ``Endpoint``."""

@@ -16,6 +16,7 @@ from reactorl._federation.frames import Finished, Hello
 from reactorl._federation.handshake import COORDINATOR, Admission, Identity, Purpose
 from reactorl._federation.link_errors import FrameError
 from reactorl._federation.network import Network
+from reactorl._federation.probes import steady_clock
 from reactorl._federation.values import ValueCodec
 from reactorl._federation.watch import Watches
 
@@ -194,7 +195,8 @@ class Member:
         self._listener = Listener(
             me.address, self._identity, self._admit, self._accept, self._refused
         )
-        hello = Hello(me.index, me.life, {"address": str(self._listener.address)})
+        facts = {"address": str(self._listener.address), "clock": steady_clock()}
+        hello = Hello(me.index, me.life, facts)
         expected = Admission(name="the coordinator")
         self._watch(me.coordinator, COORDINATOR, network.coordinator)
         connection = connect(me.coordinator, self._identity, COORDINATOR, expected)

@@ -4,13 +4,22 @@
 from __future__ import annotations
 
 import threading
+import time
 from functools import partial
 from typing import TYPE_CHECKING
 
-from reactorl._federation.frames import Bye, Save, Saved, Start, StopRequest
+from reactorl._federation.frames import (
+    Bye,
+    Probe,
+    Save,
+    Saved,
+    Start,
+    StopRequest,
+)
 from reactorl._federation.link import Link
 from reactorl._federation.link_errors import FrameError, LinkError, PeerLostError
 from reactorl._federation.messages import BEFORE_ALL, Kind, Message, Report
+from reactorl._federation.probes import answer
 from reactorl._federation.values import ValueCodec
 
 if TYPE_CHECKING:
@@ -28,6 +37,9 @@ ABORT = Message(Kind.FAILURE, tag=BEFORE_ALL, key=0)
 
 
 _ABORTED_SECONDS = 1.0
+_QUIET_SECONDS = 0.05
+"""Reports are this far apart, as long as waits are short. Errors name the last tag that
+was reported."""
 
 
 class _ReplacedError(PeerLostError):
@@ -78,6 +90,10 @@ class Network:
         self._aborted = False
         self._closing = False
         self._last: Report | None = None
+        self._held: Report | None = None
+        self._physical = any(cut.physical)
+        self._was_ordered = True
+        self._quiet_until = 0.0
         self._touched: dict[Link, None] = {}
 
     @property
@@ -96,7 +112,7 @@ class Network:
         link = self.links[peer]
         if message.number:
             payload = self._values.encode(peer, message)
-            link.put_value(message._replace(value=payload))
+            link.put_value(message.with_value(payload))
         else:
             link.put(message)
         self._touched[link] = None
@@ -114,12 +130,27 @@ class Network:
             link.flush()
 
     def report(self, report: Report) -> None:
-        """See ``Wire``. Reports that say nothing new are not sent."""
+        """See ``Wire``. Reports that say nothing new are not sent.
+
+        Most waits end by what another federate sends. Then the coordinator is not
+        needed, so a report is sent only if it is said a second time, after the first
+        short sleep of the core. Not so after an order of the coordinator, which may
+        be needed again; nor with physical inputs, whose reports follow the clock; nor
+        the last report, which is not said again.
+        """
         new = report._replace(taken=0)
-        if new != self._last:
-            self._last = new
-            self.coordinator.put(report)
-            self.coordinator.flush()
+        if new == self._last:
+            return
+        now = time.monotonic()
+        prompt = self._physical or self._was_ordered or report.is_over
+        if not prompt and new != self._held and now < self._quiet_until:
+            self._held = new
+            return
+        self._last, self._held = new, None
+        self._was_ordered = False
+        self._quiet_until = now + _QUIET_SECONDS
+        self.coordinator.put(report)
+        self.coordinator.flush()
 
     def saved(self, tag: Tag, payload: Payload) -> None:
         """See ``Wire``."""
@@ -233,6 +264,7 @@ class Network:
         for frame in batch:
             with self._changed:
                 if isinstance(frame, Message):
+                    self._was_ordered = True
                     if self._federate is not None:
                         self._federate.take_order(frame)
                     else:
@@ -242,6 +274,11 @@ class Network:
                     self._start = frame
                 elif isinstance(frame, Save) and self._federate is not None:
                     self._federate.save_after(frame.tag)
+                elif isinstance(frame, Probe):
+                    federate = self._federate
+                    known = None if federate is None else federate.progress()
+                    self.coordinator.put(answer(frame, known))
+                    self.coordinator.flush()
                 elif not isinstance(frame, Bye):
                     self._unexpected(self.coordinator, frame)
                 self._changed.notify_all()

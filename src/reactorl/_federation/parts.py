@@ -4,23 +4,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from reactorl._federation.merge import FederateTrace, merged_recording, merged_trace
+from reactorl._federation.merged_timing import ClockOffset, merged_timing
 from reactorl._program.cut import Part
 from reactorl._runtime.plan import make_plan
 from reactorl._runtime.result import ReactionTime, Result
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from reactorl._program.cut import Cut
     from reactorl._program.program import Program
     from reactorl._runtime.live import Live
     from reactorl._runtime.options import Options
     from reactorl._runtime.recording import Recording
+    from reactorl._runtime.timing import Numbers
     from reactorl.tag import Tag
-    from reactorl.trace import Trace
+    from reactorl.trace import Timing, Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,7 @@ class PartialResult:
         seconds: Wall-clock seconds from its first tag to its last.
         trace: What its core recorded, and the values; None if it was not traced.
         recording: Its physical inputs, if they were recorded.
+        timing: What its core measured; None if times were not measured.
         extra: What the source of the program adds.
     """
 
@@ -50,6 +54,7 @@ class PartialResult:
     seconds: float
     trace: tuple[bytes, list[object]] | None
     recording: Recording | None
+    timing: Numbers | None = None
     extra: object = None
 
 
@@ -67,6 +72,7 @@ def partial_result(live: Live, *, whole: bool) -> PartialResult:
         seconds=live.seconds,
         trace=(session.trace_bytes(), list(session.trace_values())) if traced else None,
         recording=live.recording,
+        timing=session.timing() if live.options.timing else None,
     )
 
 
@@ -85,13 +91,24 @@ def whole_trace(
 
 
 def whole_result(
-    program: Program, cut: Cut, options: Options, parts: Sequence[PartialResult]
+    program: Program,
+    cut: Cut,
+    options: Options,
+    parts: Sequence[PartialResult],
+    clocks: Sequence[ClockOffset] | None = None,
 ) -> Result:
     """Return the result of a run.
 
     Counts of reactions are those of one process. Tags are counted in the trace; without
     one, the largest number of any federate counts. Events that arrive in several
     federates count in each.
+
+    Args:
+        program: The program.
+        cut: How it was cut.
+        options: Options of the run.
+        parts: The results, in the order of the federates.
+        clocks: Their clocks, for measured times; default: all are that of one machine.
     """
     costs = [
         parts[cut.where[node.reactor]].costs[node.id] for node in program.reactions
@@ -120,4 +137,19 @@ def whole_result(
         recording=merged_recording(recordings) if recordings else None,
         _times=times,
         _trace=None if trace is None else lambda: trace,
+        _timing=_timing(program, cut, options, parts, clocks),
     )
+
+
+def _timing(
+    program: Program,
+    cut: Cut,
+    options: Options,
+    parts: Sequence[PartialResult],
+    clocks: Sequence[ClockOffset] | None,
+) -> Callable[[], Timing] | None:
+    numbers = [part.timing for part in parts if part.timing is not None]
+    if len(numbers) < len(parts):
+        return None
+    offsets = clocks or [ClockOffset()] * len(parts)
+    return partial(merged_timing, program, cut, numbers, offsets, fast=options.fast)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from reactorl._program.cut import cut_program
 from reactorl._program.elaborate import elaborate
-from reactorl._program.placement import Federation
+from reactorl._program.placement import Federation, parts_of
 from reactorl._program.rules import check_main_has_no_ports
 from reactorl._runtime.options import TraceDetail, make_options
 from reactorl._runtime.recording import Recording
@@ -78,16 +78,19 @@ def run(
             over work of others.
         shuffle: For tests: another order of ready reactions for each value. The trace
             must not change.
-        timing: Measure how long each invocation of a reaction takes, and how late tags
-            begin: ``result.timing``. Sums are of all; single invocations are kept for
-            the last 65,536 of each worker, or for as many as the number given here.
-        federation: Run the program as several processes of this machine, its federates:
-            which reactors go where, or how many federates. The result is that of one
+        timing: Measure how long each invocation of a reaction takes, how late tags
+            begin, and which federate waits for which: ``result.timing``. Sums are of
+            all; single invocations are kept for the last 65,536 of each worker, or for
+            as many as the number given here.
+        federation: Run the program as several processes, its federates: which reactors
+            go where, or how many federates. They run on this machine, or, by
+            ``RayFederation``, on the nodes of a Ray cluster. The result is that of one
             process. ``workers`` is then the number of each; None: the cores are shared
             among them. The processes get the classes by import, or by value if they
             cannot be imported; their output appears line by line, with their names.
         at_start: Called when the reactors are made, before the first tag, with a
-            ``Watch``, with which any thread can follow the progress of the run.
+            ``Watch``, with which any thread can follow the progress of the run. In a
+            federation called before its processes are started.
         at_end: Called with the result when the run has ended, even if it ended by an
             exception, which is raised afterwards; so a trace up to there can be kept.
             In a federation it is called only if the run has ended normally.
@@ -123,19 +126,15 @@ def run(
             replay = Recording.load(replay)
     if federation is not None:
         from reactorl._federation.launch.job import source_of
-        from reactorl._federation.launch.local import run_locally, workers_of_each
+        from reactorl._federation.launch.launcher import workers_of_each
+        from reactorl._federation.launch.local import run_locally
 
-        if at_start is not None:
-            msg = "at_start must be None in a federation, which is several runs"
-            raise ValueError(msg)
-        if timing:
-            msg = "timing must be False in a federation"
-            raise ValueError(msg)
         if isinstance(federation, int):
             federation = Federation(federation)
+        federation = federation.sized(parts_of(program) + 1)
         cut = cut_program(program, federation)
         if workers is None and not check:
-            options = replace(options, workers=workers_of_each(cut))
+            options = replace(options, workers=workers_of_each(cut, federation))
         result, _ = run_locally(
             source_of(main),
             program,
@@ -144,6 +143,7 @@ def run(
             options,
             replay=replay,
             record=noted is not None,
+            at_start=at_start,
         )
         if result.recording is not None and not isinstance(record, bool):
             result.recording.save(record)

@@ -76,6 +76,8 @@ class PlainWire:
     def send_now(self, pieces: Pieces) -> int:
         """See ``Wire``."""
         try:
+            if len(pieces) == 1 and len(pieces[0]) <= _BUFFER_BYTES:  # most are
+                return self._socket.send(pieces[0], socket.MSG_DONTWAIT)
             return self._socket.sendmsg(_few(pieces), (), socket.MSG_DONTWAIT)
         except BlockingIOError:
             return 0

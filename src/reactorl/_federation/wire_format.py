@@ -40,15 +40,23 @@ KINDS: Final = {
     frames.Finished: 39,
     frames.Bye: 40,
     frames.StopRequest: 41,
+    frames.Probe: 42,
+    frames.Reading: 43,
 }
 """Numbers on the wire of frames that are not a ``Message``, whose number is its kind.
 A change of these or of ``Kind`` needs another ``VERSION``."""
 
 _TAG: Final = Struct("<qQ")
-# Number, whether final, place, two tags, key, size of the pickle.
+# Number, flags, place, two tags, key, size of the pickle; a promise (two tags).
 _VALUE: Final = Struct("<QIIqQqQQQ")
+_RIDING: Final = Struct("<qQqQ")
+_FINAL, _RIDES = 1, 2  # flags
+_LAST_VALUE: Final = int(Kind.STOP)
+_KINDS_OF_VALUES: Final = tuple(kind for kind in Kind if kind.numbered)
 _MESSAGE: Final = Struct("<IIqQqQQ")  # the same without number and size
 _SAVED: Final = Struct("<qQQ")
+_PROBE: Final = Struct("<QI")
+_READING: Final = Struct("<QqQ")  # number, clock, size of the pickle
 _FACTS: Final = Struct("<QQ")  # size of the facts, of the pickle
 _REPORT: Final = Struct("<qQqQqQqQQQ")  # four tags, whether inside, what was taken
 _COUNTS: Final = Struct("<QQ")
@@ -94,6 +102,9 @@ def pack(frame: Frame) -> list[bytes | memoryview]:
     match frame:
         case frames.Saved(tag, payload):
             return _pack_payload(kind, _SAVED.pack(*tag, len(payload.data)), payload)
+        case frames.Reading(number, clock, payload):
+            fields = _READING.pack(number, clock, len(payload.data))
+            return _pack_payload(kind, fields, payload)
         case frames.Failed(facts, payload) | frames.Finished(facts, payload):
             text = _json(facts)
             head = _FACTS.pack(len(text), len(payload.data))
@@ -114,13 +125,15 @@ def pack(frame: Frame) -> list[bytes | memoryview]:
             body = _STATUS.pack(status)
         case frames.Save(tag):
             body = _TAG.pack(*tag)
+        case frames.Probe(number, progress):
+            body = _PROBE.pack(number, progress)
         case frames.StopRequest():
             body = b""
     return [HEADER.pack(MAGIC, VERSION, kind, 0, len(body)) + body]
 
 
 def _pack_message(message: Message) -> list[bytes | memoryview]:
-    kind, final, tag, place, at, key, payload, number = message
+    kind, final, tag, place, at, key, payload, number, promise = message
     if not kind.numbered:
         body = _MESSAGE.pack(final, place, *tag, *at, key)
         return [HEADER.pack(MAGIC, VERSION, kind, 0, len(body)) + body]
@@ -128,7 +141,12 @@ def _pack_message(message: Message) -> list[bytes | memoryview]:
         msg = f"the value of a frame must be a Payload, got {type(payload).__name__}"
         raise TypeError(msg)
     size = len(payload.data)
-    head = _VALUE.pack(number, final, place, *tag, *at, key, size)
+    if promise is None:
+        head = _VALUE.pack(number, final, place, *tag, *at, key, size)
+    else:
+        flags = final | _RIDES
+        head = _VALUE.pack(number, flags, place, *tag, *at, key, size)
+        head += _RIDING.pack(*promise[0], *promise[1])
     return _pack_payload(kind, head, payload)
 
 
@@ -187,8 +205,8 @@ class FrameReader:
             self._fail(f"a frame must begin with {MAGIC!r}, got {magic!r}")
         if version != VERSION:
             self._fail(f"the version of frames must be {VERSION}, got {version}")
-        if kind <= Kind.STOP:
-            return self._value(Kind(kind), count, length)
+        if kind <= _LAST_VALUE:
+            return self._value(_KINDS_OF_VALUES[kind], count, length)
         if kind in _WITH_PAYLOAD:
             return _WITH_PAYLOAD[kind](self, count, length)
         decoder = _DECODERS.get(kind)
@@ -203,15 +221,27 @@ class FrameReader:
     def _value(self, kind: Kind, count: int, length: int) -> Message:
         self._check_sizes(count, length, _VALUE.size)
         fields = _VALUE.unpack(self._source.take(_VALUE.size))
-        number, final, place, time, microstep, at, at_step, key, size = fields
-        if final > 1 or not number:
-            self._fail(f"a value has number {number} and flags {final}")
-        tag, at_tag = self._tag(time, microstep), self._tag(at, at_step)
-        if not count and size == length - _VALUE.size <= _TAKEN_BYTES:
+        number, flags, place, time, microstep, at, at_step, key, size = fields
+        if flags > _FINAL | _RIDES or not number:
+            self._fail(f"a value has number {number} and flags {flags}")
+        if microstep > MAX_MICROSTEP or at_step > MAX_MICROSTEP:
+            self._tag(time, max(microstep, at_step))
+        tag, at_tag = Tag(time, microstep), Tag(at, at_step)
+        rest = length - _VALUE.size
+        promise = None
+        if flags & _RIDES:
+            self._check_sizes(count, rest, _RIDING.size)
+            time, microstep, at, at_step = _RIDING.unpack(
+                self._source.take(_RIDING.size)
+            )
+            promise = self._tag(time, microstep), self._tag(at, at_step)
+            rest -= _RIDING.size
+        if not count and size == rest <= _TAKEN_BYTES:
             payload = Payload(bytes(self._source.take(size)))  # most values are small
         else:
-            _, payload = self._payload(count, length - _VALUE.size, 0, size)
-        return Message(kind, final == 1, tag, place, at_tag, key, payload, number)
+            _, payload = self._payload(count, rest, 0, size)
+        final = flags & _FINAL == _FINAL
+        return Message(kind, final, tag, place, at_tag, key, payload, number, promise)
 
     def _saved(self, count: int, length: int) -> frames.Saved:
         self._check_sizes(count, length, _SAVED.size)
@@ -219,6 +249,12 @@ class FrameReader:
         tag = self._tag(time, microstep)
         _, payload = self._payload(count, length - _SAVED.size, 0, size)
         return frames.Saved(tag, payload)
+
+    def _reading(self, count: int, length: int) -> frames.Reading:
+        self._check_sizes(count, length, _READING.size)
+        number, clock, size = _READING.unpack(self._source.take(_READING.size))
+        _, payload = self._payload(count, length - _READING.size, 0, size)
+        return frames.Reading(number, clock, payload)
 
     def _facts(self, count: int, length: int) -> tuple[Facts, Payload]:
         self._check_sizes(count, length, _FACTS.size)
@@ -367,9 +403,11 @@ _DECODERS: Final[dict[int, Callable[[bytes, int], Frame | None]]] = {
     KINDS[frames.Save]: _save,
     KINDS[frames.StopRequest]: _only(frames.StopRequest, Struct("")),
     KINDS[frames.Bye]: _only(frames.Bye, _STATUS),
+    KINDS[frames.Probe]: _only(frames.Probe, _PROBE),
 }
 _WITH_PAYLOAD: Final[dict[int, Callable[[FrameReader, int, int], Frame]]] = {
     KINDS[frames.Saved]: FrameReader._saved,
+    KINDS[frames.Reading]: FrameReader._reading,
     KINDS[frames.Failed]: FrameReader._failed,
     KINDS[frames.Finished]: FrameReader._finished,
 }

@@ -217,16 +217,18 @@ def _links(program: Program, cutting: Cutting) -> Iterator[Link]:
     count = len(cutting.placed.names)
     stops = cutting.stops()
     rank = program.order.rank
+    # Found once, not for each pair: with a thousand federates there are a million.
+    crossings, stages = cutting.crossings(), cutting.crossing_stages()
     for source in range(count):
         for target in range(count):
             if source == target:
                 continue
             slots = [
                 Crossing(channel, writers, readers)
-                for channel, writers, readers in cutting.crossings(source, target)
+                for channel, writers, readers in crossings.get((source, target), ())
             ]
             slots.sort(key=lambda s: (rank[s.writers[-1]], s.writers[-1], s.channel))
-            sent = [s for s in cutting.stages if s.crosses(source, target)]
+            sent = stages.get((source, target), [])
             late = [s for s in sent if not s.physical]
             physical = tuple(s.number for s in sent if s.physical)
             if slots or sent or stops[source]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from reactorl._program.program import NO_SCOPE
 from reactorl._program.stops import may_stop
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from reactorl._program.errors import ErrorCollector
     from reactorl._program.placement import Placed
     from reactorl._program.program import ActionNode, ConnectionNode, PortNode, Program
+
+CrossingUnit: TypeAlias = "tuple[int, tuple[int, ...], tuple[int, ...]]"
+"""A unit that crosses, the reactions that set it, and those that read it there."""
 
 
 @dataclass(slots=True)
@@ -56,6 +59,9 @@ class Cutting:
         self._unit_of_root: dict[int, int] = {}
         self._fed_by: dict[int, Stage] = {}  # unit -> stage
         self._staged: dict[int, list[Stage]] = {}  # unit -> stages that delay it
+        self._has_serializers = any(
+            one.serializer is not None for one in program.connections
+        )
         self._find_stages()
         self._shown = {  # units of outputs of the main reactor
             self.unit(channel)
@@ -145,7 +151,7 @@ class Cutting:
 
         The receiver delays it by itself.
         """
-        if any(one.serializer is not None for one in self._program.connections):
+        if self._has_serializers:
             return
         for stage in self.stages:
             ends = stage.target not in self._staged and stage.source in self._writers
@@ -199,25 +205,34 @@ class Cutting:
 
     # -- results --------------------------------------------------------------------
 
-    def crossings(
-        self, source: int, target: int
-    ) -> Iterator[tuple[int, tuple[int, ...], tuple[int, ...]]]:
-        """Yield units that cross between two federates, with writers and readers."""
+    def crossings(self) -> dict[tuple[int, int], list[CrossingUnit]]:
+        """Return units that cross, with writers and readers, by source and target."""
         reactions = self._program.reactions
+        found: dict[tuple[int, int], list[CrossingUnit]] = {}
         for unit, writers in self._writers.items():
             home, at = self._origin(unit, set())
-            if home != source or target in at or target not in self._needed_at(unit):
-                continue
-            readers = [
-                r
-                for r in self._readers.get(unit, ())
-                if target in self.copies[reactions[r].reactor]
-            ]
-            yield unit, tuple(writers), tuple(readers)
+            readers: dict[int, list[int]] = {}
+            for r in self._readers.get(unit, ()):
+                for federate in self.copies[reactions[r].reactor]:
+                    readers.setdefault(federate, []).append(r)
+            for target in sorted(self._needed_at(unit) - at - {home}):
+                crossing = (unit, tuple(writers), tuple(readers.get(target, ())))
+                found.setdefault((home, target), []).append(crossing)
+        return found
+
+    def crossing_stages(self) -> dict[tuple[int, int], list[Stage]]:
+        """Return the stages whose events cross, by source and target."""
+        found: dict[tuple[int, int], list[Stage]] = {}
+        for stage in self.stages:
+            for target in sorted(stage.arrives - stage.owners):
+                found.setdefault((stage.home, target), []).append(stage)
+        return found
 
     def serializers(self, source: int, target: int) -> dict[tuple[str, int], str]:
         """Return the serializers of what crosses between two federates."""
         found: dict[tuple[str, int], str] = {}
+        if not self._has_serializers:
+            return found
         for what, one, reader in self._serialized():
             if one.serializer is None or reader != target:
                 continue

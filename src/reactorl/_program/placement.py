@@ -83,6 +83,21 @@ class Federation:
         self.rest = rest
         self.replicas = tuple(replicas)
 
+    def with_placement(
+        self, placement: Mapping[str, str] | int, *, replicas: Sequence[str] = ()
+    ) -> Federation:
+        """Return a federation of the same kind with another placement."""
+        return Federation(placement, rest=self.rest, replicas=replicas)
+
+    def sized(self, most: int, *, here: int = 0) -> Federation:
+        """Return a federation whose size is known: this one.
+
+        Args:
+            most: The largest number of federates that is of use.
+            here: How many of them run in this process.
+        """
+        return self
+
 
 @dataclass(frozen=True, slots=True)
 class Placed:
@@ -204,7 +219,7 @@ def _automatic(
     program: Program, federation: Federation, count: int, errors: ErrorCollector
 ) -> dict[int, str]:
     """Split what the main reactor contains into blocks with equally many reactions."""
-    units = [node for node in program.reactors if node.parent == 0 and node.scope < 0]
+    units = _units(program)
     if not 1 <= count <= len(units) + 1:
         msg = (
             f"the number of federates must be from 1 to {len(units) + 1}, one more "
@@ -218,6 +233,15 @@ def _automatic(
         node.id: federation.rest if block == 0 else f"{federation.rest}-{block}"
         for node, block in zip(units, blocks, strict=True)
     }
+
+
+def parts_of(program: Program) -> int:
+    """Return how many reactors can be distributed over federates."""
+    return len(_units(program))
+
+
+def _units(program: Program) -> list[ReactorNode]:
+    return [node for node in program.reactors if node.parent == 0 and node.scope < 0]
 
 
 def _weights(program: Program) -> list[int]:

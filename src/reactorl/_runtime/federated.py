@@ -15,8 +15,12 @@ if TYPE_CHECKING:
     from reactorl._runtime.plan import Planned
 
 
-CoreMessage: TypeAlias = "tuple[int, bool, int, int, int, int, int, int, int, object]"
-"""Kind, final, peer, tag (time, step), index, tag, key, value; see ``gate.hpp``."""
+CoreMessage: TypeAlias = (
+    "tuple[int, bool, int, int, int, int, int, int, int, object, "
+    "tuple[int, int, int, int] | None]"
+)
+"""Kind, final, peer, tag (time, step), index, tag, key, value, and the two tags of the
+promise that rides on it; see ``gate.hpp``."""
 
 CoreReport: TypeAlias = (
     "tuple[int, int, int, int, int, int, int, int, bool, int, "
@@ -50,9 +54,16 @@ class Federated:
     port: Port
 
 
-def make_gate_plan(cut: Cut, planned: Planned, me: int) -> _core.GatePlan:
+def make_gate_plan(
+    program: Program, cut: Cut, planned: Planned, me: int
+) -> _core.GatePlan:
     """Return what the core of federate ``me`` has to know of the others."""
-    plan = _core.GatePlan(flat=cut.flat, physical=cut.physical[me], stops=cut.stops[me])
+    # Who drives a program can set its inputs at a tag that was not announced.
+    inputs = any(port.reactor == 0 and port.is_input for port in program.ports)
+    driven = cut.where[0] if inputs else None
+    plan = _core.GatePlan(
+        flat=cut.flat, physical=cut.physical[me], stops=cut.stops[me], me=me
+    )
     links = {(link.source, link.target): link for link in cut.links}
     for peer in range(len(cut.names)):
         incoming, outgoing = links.get((peer, me)), links.get((me, peer))
@@ -67,6 +78,7 @@ def make_gate_plan(cut: Cut, planned: Planned, me: int) -> _core.GatePlan:
             in_delay=-1 if lookahead is None else lookahead,
             sends=outgoing is not None
             and (outgoing.direct or outgoing.lookahead is not None),
+            answers=peer != driven and _answers(cut, peer, me),
         )
     for stage, owners in enumerate(cut.stage_owners):
         if me not in owners:
@@ -78,6 +90,17 @@ def make_gate_plan(cut: Cut, planned: Planned, me: int) -> _core.GatePlan:
         if peers or not here:
             plan.add_route(planned.first_stage + stage, peers, here)
     return plan
+
+
+def _answers(cut: Cut, peer: int, me: int) -> bool:
+    """Return whether a federate acts only at its own events and when ``me`` sends.
+
+    What is sent with a delay may still be on its way when it says that it is done.
+    """
+    incoming = [link for link in cut.links if link.target == peer]
+    return not cut.physical[peer] and all(
+        link.source == me and not link.stages and not link.physical for link in incoming
+    )
 
 
 def _crossings(link: Link | None, planned: Planned) -> tuple[list[int], list[int]]:

@@ -102,7 +102,7 @@ class Live:
         )
         if federated is not None:
             part, port = federated.part, federated.port
-            gate = make_gate_plan(part.cut, self.planned, part.federate)
+            gate = make_gate_plan(program, part.cut, self.planned, part.federate)
             self.session.federate(gate, port.say, port.wait)
         self._set_layouts()
         tape = self._tape(record, replay)

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from array import array
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
 from reactorl.tag import Tag
 from reactorl.trace.timing import (
@@ -13,6 +14,9 @@ from reactorl.trace.timing import (
     Structure,
     TagTiming,
     Timing,
+    Wait,
+    WaitKind,
+    WaitTiming,
     WorkerTiming,
 )
 
@@ -21,7 +25,32 @@ if TYPE_CHECKING:
 
     from reactorl._program.program import Program
 
-_Numbers = tuple[bytes, bytes, bytes, list[bytes]]
+Numbers: TypeAlias = tuple[bytes, bytes, bytes, list[bytes], bytes, bytes]
+"""What the core measured; ``Session.timing`` documents the format."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What one core measured; see ``Timing``. Times count from an origin.
+
+    Attributes:
+        begin: When the first tag began.
+        end: When the last one ended.
+        waits: Sums of waits; empty unless it was a federate.
+        recent_waits: The last of them.
+    """
+
+    begin: int
+    end: int
+    reactions: tuple[ReactionTiming, ...]
+    workers: tuple[WorkerTiming, ...]
+    tags: int
+    lag: int
+    longest_lag: int
+    recent_tags: tuple[TagTiming, ...]
+    recent: tuple[Invocation, ...]
+    waits: tuple[WaitTiming, ...]
+    recent_waits: tuple[Wait, ...]
 
 
 def structure_of(program: Program) -> Structure:
@@ -34,11 +63,33 @@ def structure_of(program: Program) -> Structure:
     )
 
 
-def make_timing(program: Program, numbers: _Numbers, *, fast: bool) -> Timing:
-    """Return what the core measured; ``Session.timing`` documents the format."""
-    sums, works, tags, kept = numbers
+def make_timing(program: Program, numbers: Numbers, *, fast: bool) -> Timing:
+    """Return what the core measured in a run that is one process."""
+    found = measured(numbers, began(numbers))
+    return Timing(
+        structure=structure_of(program),
+        fast=fast,
+        span=found.end,
+        reactions=found.reactions,
+        workers=found.workers,
+        tags=found.tags,
+        lag=found.lag,
+        longest_lag=found.longest_lag,
+        recent_tags=found.recent_tags,
+        recent=found.recent,
+    )
+
+
+def began(numbers: Numbers) -> int:
+    """Return when the first tag began, by the steady clock of the machine."""
+    return array("q", numbers[2])[3]
+
+
+def measured(numbers: Numbers, origin: int) -> Measured:
+    """Return what the core measured, in times that count from ``origin``."""
+    sums, works, tags, kept, wait_sums, waited = numbers
     workers = list(_rows(works, 3))
-    count, lag, longest, origin, ended, *_ = array("q", tags)
+    count, lag, longest, began, ended, *_ = array("q", tags)
     invocations = [list(_rows(ran, 5)) for ran in kept]
     whole = _first_whole(workers, invocations)
     recent_tags: list[TagTiming] = []
@@ -62,10 +113,9 @@ def make_timing(program: Program, numbers: _Numbers, *, fast: bool) -> Timing:
         if number in index
     ]
     recent.sort(key=lambda ran: (ran.begin, ran.worker, ran.end))
-    return Timing(
-        structure=structure_of(program),
-        fast=fast,
-        span=ended - origin,
+    return Measured(
+        begin=began - origin,
+        end=ended - origin,
         reactions=tuple(ReactionTiming(*row) for row in _rows(sums, 4)),
         workers=tuple(WorkerTiming(runs, busy) for runs, busy, _ in workers),
         tags=count,
@@ -73,6 +123,14 @@ def make_timing(program: Program, numbers: _Numbers, *, fast: bool) -> Timing:
         longest_lag=longest,
         recent_tags=tuple(recent_tags),
         recent=tuple(recent),
+        waits=tuple(
+            WaitTiming(peer, WaitKind(kind), *rest)
+            for peer, kind, *rest in _rows(wait_sums, 5)
+        ),
+        recent_waits=tuple(
+            Wait(peer, WaitKind(kind), Tag(time, step), begin - origin, end - origin)
+            for peer, kind, time, step, begin, end in _rows(waited, 6)
+        ),
     )
 
 

@@ -19,6 +19,24 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class FederateSample:
+    """The progress of one federate.
+
+    Attributes:
+        name: The federate.
+        elapsed: Logical time of the latest tag that it has done, in nanoseconds since
+            the start.
+        tags: How many tags it has done.
+        process_time: Processor time of its process, in seconds.
+    """
+
+    name: str
+    elapsed: int
+    tags: int
+    process_time: float
+
+
+@dataclass(frozen=True, slots=True)
 class Sample:
     """The progress of a run at one moment. Differs from run to run, as clocks do.
 
@@ -34,6 +52,8 @@ class Sample:
         costs: Three numbers for each reaction, in the order of ``program.reactions``:
             how often it ran, how often that was timed, and how many nanoseconds it took
             then, waiting for an interpreter lock included.
+        federates: The federates of the run; empty if it is one process. Logical time is
+            then that of the last of them, and ``cpu`` has the workers of all.
     """
 
     at: float
@@ -43,6 +63,7 @@ class Sample:
     shared_tags: int
     cpu: tuple[float | None, ...]
     costs: Sequence[int]
+    federates: tuple[FederateSample, ...] = ()
 
 
 class Watch:

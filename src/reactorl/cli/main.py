@@ -28,6 +28,7 @@ from reactorl.cli.support.streams import (
     discard_stdout,
     escape_unencodable,
     prepare_streams,
+    repair_streams,
 )
 
 if TYPE_CHECKING:
@@ -97,6 +98,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             make_parser()[0].print_help(sys.stderr)
             return 2
         status: int = parsed.command(parsed)
+        repair_streams()
         sys.stdout.flush()
     except BrokenPipeError:
         discard_stdout()
@@ -124,6 +126,7 @@ def entry() -> NoReturn:
         status: object = main()
     except SystemExit as end:
         status = end.code
+    repair_streams()
     try:
         sys.stdout.flush()
     except OSError as error:  # the output was short, and is flushed here only
@@ -185,6 +188,7 @@ def _failed(error: Exception) -> int:
     """Print an error that the command did not handle; return the exit status."""
     from reactorl.cli.support.errors import fail_unexpectedly
 
+    repair_streams()
     try:
         sys.stdout.flush()
     except OSError:  # e.g. the device is full, which may be the error itself

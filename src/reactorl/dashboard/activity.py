@@ -34,6 +34,23 @@ class Busy:
     mean: float
 
 
+@dataclass(frozen=True, slots=True)
+class Federate:
+    """The recent activity of a federate.
+
+    Attributes:
+        name: The federate.
+        elapsed: Logical time that it has reached, in nanoseconds.
+        rate: Tags a second.
+        cores: Cores that its process keeps busy.
+    """
+
+    name: str
+    elapsed: int
+    rate: float
+    cores: float
+
+
 class Lately:
     """The last few samples."""
 
@@ -82,6 +99,23 @@ class Lately:
         return [
             None if new is None else max(0.0, (new - (old or 0.0)) / passed)
             for old, new in zip(before.cpu, now.cpu, strict=True)
+        ]
+
+    @property
+    def federates(self) -> list[Federate]:
+        """The recent activity of each federate; empty if the run is one process."""
+        before, now, passed = self._ends
+        return [
+            Federate(
+                new.name,
+                new.elapsed,
+                max(0.0, (new.tags - old.tags) / passed),
+                # What its process did before it first answered is not recent.
+                max(0.0, (new.process_time - old.process_time) / passed)
+                if old.process_time
+                else 0.0,
+            )
+            for old, new in zip(before.federates, now.federates, strict=True)
         ]
 
     def busy(self) -> list[Busy]:

@@ -13,7 +13,7 @@ from reactorl.dashboard.activity import Lately
 from reactorl.dashboard.series import Series
 
 if TYPE_CHECKING:
-    from reactorl import Sample, Watch
+    from reactorl import FederateSample, Sample, Watch
     from reactorl.dashboard.feed import Feed
 
 RETURN, EVALUATED, FINAL = (
@@ -41,6 +41,7 @@ class State:
         self._curves: dict[str, Series] = {}
         self._log: deque[tuple[str, str]] = deque(maxlen=LOG)
         self._logged = False
+        self._federates: tuple[FederateSample, ...] = ()
         self._elapsed = 0
         self._counts = (0, 0)
         self._used = (time.monotonic(), time.process_time(), 0.0)
@@ -87,6 +88,7 @@ class State:
         steps = self._feed.steps
         lately = self._lately
         lately.add(sample, steps)
+        self._federates = sample.federates
         self._elapsed, self._counts = sample.elapsed, (sample.tags, sample.events)
         if sample.at - self._now < 1.0 or sample.at - began < 0.5:
             return
@@ -98,9 +100,18 @@ class State:
 
     def _count_cores(self) -> None:
         at, used, _ = self._used
-        now, spent = time.monotonic(), time.process_time()
+        now, spent = time.monotonic(), self._process_time()
         if now - at >= 1.0 or not self._used[2]:
-            self._used = (now, spent, (spent - used) / max(now - at, 1e-9))
+            cores = (spent - used) / max(now - at, 1e-9)
+            self._used = (now, spent, min(cores, os.cpu_count() or cores))
+
+    def _process_time(self) -> float:
+        """Return the processor time of this process, and of others of the run."""
+        here = time.process_time()
+        others = sum(each.process_time for each in self._federates[1:])
+        first = self._federates[0].process_time if self._federates else 0.0
+        # The first federate may be a thread of this process.
+        return others + max(here, first)
 
     def _curve(self, name: str) -> Series:
         return self._curves.setdefault(name, Series())
@@ -121,14 +132,30 @@ class State:
     def work(self) -> dict[str, Any]:
         """Return the recent activity of reactions and workers; expensive."""
         if self._began is None:
-            return {"reactions": [], "workers": [], "cores": [0.0, os.cpu_count()]}
-        workers = [w if w is None else round(w, 3) for w in self._lately.workers]
+            return {
+                "reactions": [],
+                "workers": [],
+                "federates": [],
+                "cores": [0.0, os.cpu_count()],
+            }
+        federates = self._lately.federates
+        shares = [w if w is None else round(w, 3) for w in self._lately.workers]
+        each = len(shares) // max(len(federates), 1)
+        names = [f"{f.name} {k}" for f in federates for k in range(each)]
+        workers = [
+            [names[k] if names else f"worker {k}", share]
+            for k, share in enumerate(shares)
+        ]
         return {
             "reactions": [
                 [b.reaction, round(b.share, 5), round(b.rate, 2), round(b.mean, 9)]
                 for b in self._lately.busy()
             ],
             "workers": workers,
+            "federates": [
+                [f.name, logical(f.elapsed), round(f.rate, 2), round(f.cores, 3)]
+                for f in federates
+            ],
             "cores": [round(self._used[2], 2), os.cpu_count()],
         }
 

@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from reactorl.rl.adapters.ray_tune import tune_trainable
     from reactorl.rl.adapters.sb3 import SB3VecEnv
     from reactorl.rl.algorithms.dqn import DQN
     from reactorl.rl.algorithms.impala import IMPALA
@@ -133,10 +134,12 @@ __all__ = [
     "runs_in",
     "task_flags",
     "task_of",
+    "tune_trainable",
     "write_checkpoint",
 ]
 
 _MODULES: Final = {
+    "adapters.ray_tune": ["tune_trainable"],
     "adapters.sb3": ["SB3VecEnv"],
     "algorithms.dqn": ["DQN"],
     "algorithms.impala": ["IMPALA"],
@@ -185,6 +188,7 @@ _EXTRAS: Final = {
     "gymnasium": "rl",
     "numpy": "rl",
     "pettingzoo": "pettingzoo",
+    "ray": "tune",
     "stable_baselines3": "sb3",
 }
 """Which extra installs a package; all others come with ``train``."""

@@ -9,11 +9,15 @@ from reactorl.trace.perfetto import write_perfetto
 from reactorl.trace.record import Event, ReactionRecord, TagRecord, Trace
 from reactorl.trace.text import digest, lines, parse, text
 from reactorl.trace.timing import (
+    FederateTiming,
     Invocation,
     ReactionTiming,
     Structure,
     TagTiming,
     Timing,
+    Wait,
+    WaitKind,
+    WaitTiming,
     WorkerTiming,
 )
 from reactorl.trace.value_text import value_text
@@ -24,6 +28,7 @@ __all__ = [
     "CriticalPath",
     "Difference",
     "Event",
+    "FederateTiming",
     "Invocation",
     "ReactionRecord",
     "ReactionTiming",
@@ -33,6 +38,9 @@ __all__ = [
     "TagTiming",
     "Timing",
     "Trace",
+    "Wait",
+    "WaitKind",
+    "WaitTiming",
     "WorkerTiming",
     "count",
     "critical_path",

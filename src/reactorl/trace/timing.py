@@ -10,6 +10,7 @@ invocations and tags count from the beginning of the first tag.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -64,6 +65,68 @@ class Invocation(NamedTuple):
     missed: bool
 
 
+class WaitKind(IntEnum):
+    """What a federate waited for while it had nothing else to do."""
+
+    SLOT = 0
+    """A port that another federate sets at the same tag."""
+    TAG = 1
+    """Whether another federate sends something before a tag, or for it."""
+    EVENT = 2
+    """Anything: it had no event of its own."""
+
+
+class WaitTiming(NamedTuple):
+    """All waits of one federate for another one, of one kind."""
+
+    federate: int  # the other one; its own number stands for the coordinator
+    kind: WaitKind
+    waits: int
+    total: int
+    longest: int
+
+
+class Wait(NamedTuple):
+    """One wait of a federate."""
+
+    federate: int
+    kind: WaitKind
+    tag: Tag  # of EVENT the last one that it ran before
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class FederateTiming:
+    """Measured times of one federate of a run.
+
+    Its workers are consecutive ones of ``Timing.workers``. A federate waits while none
+    of its reactions run, and those that are next need something of others; for several
+    of them at a time, if it needs all.
+
+    Attributes:
+        name: The federate.
+        first_worker: Index of its worker 0.
+        workers: How many it has.
+        span: From the beginning of its first tag to the end of its last.
+        offset: What was added to its clock to get the times here.
+        offset_error: By how much that may be wrong; 0: it has the same clock.
+        recent_tags: The last tags that it ran.
+        waits: Sums of its waits.
+        recent_waits: The last of them.
+    """
+
+    name: str
+    first_worker: int
+    workers: int
+    span: int
+    offset: int
+    offset_error: int
+    recent_tags: tuple[TagTiming, ...]
+    waits: tuple[WaitTiming, ...]
+    recent_waits: tuple[Wait, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Timing:
     """Measured times of a run.
@@ -79,6 +142,8 @@ class Timing:
         longest_lag: The largest of them.
         recent_tags: The last tags whose invocations are all in ``recent``.
         recent: Their invocations, in the order in which they began.
+        federates: The federates of the run; empty if it was one process. A tag then
+            lasts from its first beginning to its last end in any of them.
     """
 
     structure: Structure
@@ -91,6 +156,7 @@ class Timing:
     longest_lag: int
     recent_tags: tuple[TagTiming, ...]
     recent: tuple[Invocation, ...]
+    federates: tuple[FederateTiming, ...] = ()
 
     @property
     def busy(self) -> int:

@@ -8,13 +8,19 @@ from typing import Any
 
 from reactorl.tag import Tag
 from reactorl.trace.timing import (
+    FederateTiming,
     Invocation,
     ReactionTiming,
     Structure,
     TagTiming,
     Timing,
+    Wait,
+    WaitKind,
+    WaitTiming,
     WorkerTiming,
 )
+
+_FACTS = ("first_worker", "workers", "span", "offset", "offset_error")
 
 
 def structure_json(structure: Structure) -> str:
@@ -49,25 +55,37 @@ def parse_structure(text: str) -> Structure:
 
 def timing_json(timing: Timing) -> str:
     """Return one line, without the structure."""
-    return json.dumps(
-        {
-            "fast": timing.fast,
-            "span": timing.span,
-            "tags": timing.tags,
-            "lag": timing.lag,
-            "longest_lag": timing.longest_lag,
-            "reactions": [
-                (i, *sums) for i, sums in enumerate(timing.reactions) if sums.runs
-            ],
-            "workers": timing.workers,
-            "recent_tags": [
-                (*found.tag, found.begin, found.end, found.lag)
-                for found in timing.recent_tags
-            ],
-            "recent": [(*ran[:5], int(ran.missed)) for ran in timing.recent],
-        },
-        separators=(",", ":"),
-    )
+    fields: dict[str, Any] = {
+        "fast": timing.fast,
+        "span": timing.span,
+        "tags": timing.tags,
+        "lag": timing.lag,
+        "longest_lag": timing.longest_lag,
+        "reactions": [
+            (i, *sums) for i, sums in enumerate(timing.reactions) if sums.runs
+        ],
+        "workers": timing.workers,
+        "recent_tags": _tag_rows(timing.recent_tags),
+        "recent": [(*ran[:5], int(ran.missed)) for ran in timing.recent],
+    }
+    if timing.federates:
+        fields["federates"] = [
+            {
+                "name": each.name,
+                "facts": [getattr(each, name) for name in _FACTS],
+                "recent_tags": _tag_rows(each.recent_tags),
+                "waits": each.waits,
+                "recent_waits": [
+                    (*wait[:2], *wait.tag, *wait[3:]) for wait in each.recent_waits
+                ],
+            }
+            for each in timing.federates
+        ]
+    return json.dumps(fields, separators=(",", ":"))
+
+
+def _tag_rows(tags: tuple[TagTiming, ...]) -> list[tuple[int, ...]]:
+    return [(*found.tag, found.begin, found.end, found.lag) for found in tags]
 
 
 def parse_timing(text: str, structure: Structure) -> Timing:
@@ -86,10 +104,7 @@ def parse_timing(text: str, structure: Structure) -> Timing:
         which, *sums = _ints(row, 5)
         reactions[_index(which, reactions)] = ReactionTiming(*sums)
     workers = tuple(WorkerTiming(*_ints(row, 2)) for row in found["workers"])
-    tags = []
-    for row in found["recent_tags"]:
-        time, step, begin, end, lag = _ints(row, 5)
-        tags.append(TagTiming(Tag(time, step), begin, end, lag))
+    tags = _tags(found["recent_tags"])
     recent = []
     for row in found["recent"]:
         tag, which, worker, begin, end, missed = _ints(row, 6)
@@ -108,7 +123,54 @@ def parse_timing(text: str, structure: Structure) -> Timing:
         longest_lag=longest,
         recent_tags=tuple(tags),
         recent=tuple(recent),
+        federates=_federates(found.get("federates", []), workers),
     )
+
+
+def _federates(
+    rows: Any,  # noqa: ANN401
+    workers: tuple[WorkerTiming, ...],
+) -> tuple[FederateTiming, ...]:
+    made = []
+    for row in _list(rows):
+        facts = dict(zip(_FACTS, _ints(row["facts"], len(_FACTS)), strict=True))
+        first, count = facts["first_worker"], facts["workers"]
+        if not 0 <= first <= first + count <= len(workers):
+            msg = f"workers must be among {len(workers)}, got {count} from {first} on"
+            raise ValueError(msg)
+        waits = [_ints(wait, 5) for wait in _list(row["waits"])]
+        recent = [_ints(wait, 6) for wait in _list(row["recent_waits"])]
+        made.append(
+            FederateTiming(
+                name=str(row["name"]),
+                **facts,
+                recent_tags=tuple(_tags(row["recent_tags"])),
+                waits=tuple(
+                    WaitTiming(_index(peer, rows), WaitKind(kind), *sums)
+                    for peer, kind, *sums in waits
+                ),
+                recent_waits=tuple(
+                    Wait(_index(peer, rows), WaitKind(kind), Tag(time, step), *span)
+                    for peer, kind, time, step, *span in recent
+                ),
+            )
+        )
+    return tuple(made)
+
+
+def _tags(rows: Any) -> list[TagTiming]:  # noqa: ANN401
+    tags = []
+    for row in _list(rows):
+        time, step, begin, end, lag = _ints(row, 5)
+        tags.append(TagTiming(Tag(time, step), begin, end, lag))
+    return tags
+
+
+def _list(rows: Any) -> list[Any]:  # noqa: ANN401
+    if not isinstance(rows, list):
+        msg = f"expected a list, got {rows!r}"
+        raise TypeError(msg)
+    return rows
 
 
 def _fields(text: str, *names: str) -> dict[str, Any]:

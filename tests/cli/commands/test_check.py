@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 
 from reactorl.cli.main import main
+from tests.cli.terminal import in_pipe
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -153,3 +155,17 @@ def test_check_executes_nothing(here: Path, capsys: pytest.CaptureFixture[str]) 
 
     assert check(capsys, "A.lf")[0] == 0
     assert not (here / "written").exists()
+
+
+def test_file_whose_name_is_no_text_is_an_error(here: Path) -> None:
+    path = here / os.fsdecode(b"bad\xff.lf")
+    try:
+        path.write_text("target Python\nmain reactor {}\n")
+    except OSError:
+        pytest.skip("the file system has names in UTF-8 only")
+
+    status, printed = in_pipe("check", os.fspath(path))
+
+    assert status == 2, printed
+    assert "the file name 'bad\\udcff.lf' must be UTF-8" in printed
+    assert "1 error in 1 file" in printed

@@ -148,13 +148,15 @@ def test_failures_of_the_self_check_are_reported(
 
 
 def test_report_without_advice() -> None:
-    assert plain(list(doctor.report(FINE, []))).endswith("\n\nnothing to improve\n")
+    assert plain(list(doctor.report(doctor._sections(FINE), []))).endswith(
+        "\n\nnothing to improve\n"
+    )
 
 
 def test_repairs_are_marked_in_the_report() -> None:
     found = [Advice("no extension", "Build it.", broken=True), Advice("slow", "Wait.")]
 
-    parts = list(doctor.report(FINE, found))
+    parts = list(doctor.report(doctor._sections(FINE), found))
 
     assert ("broken\n", "bold red") in parts
     assert plain(parts).endswith(

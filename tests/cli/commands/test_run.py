@@ -651,12 +651,16 @@ def test_main_reactor_must_be_federated(capsys: Capture) -> None:
     assert "leave out --federated" in err
 
 
-@pytest.mark.parametrize("other", ["--timing=x.times", "--dashboard"])
-def test_options_of_one_process_are_refused(other: str, capsys: Capture) -> None:
-    status, _, err = run(capsys, "--federated", other, "Count.lf")
+def test_trace_and_times_of_federates_are_written(here: Path, capsys: Capture) -> None:
+    both = ("--timing", "parts.trace", "--trace", "parts.trace")
+    done = run_federated("print(x.value)", *both)
+    one = run(capsys, "--fast", "--trace", "one.trace", "Parts.lf")
 
-    assert status == 2
-    assert f"{other.partition('=')[0]} cannot be combined with --federated" in err
+    assert (done.returncode, done.stderr, one[0]) == (0, "", 0)
+    saved, alone = (trace.load(here / name) for name in ("parts.trace", "one.trace"))
+    assert trace.digest(saved.trace) == trace.digest(alone.trace)
+    assert saved.timing is not None
+    assert [each.name for each in saved.timing.federates] == ["source", "sink"]
 
 
 @pytest.mark.parametrize(

@@ -242,6 +242,40 @@ def test_ctrl_c_writes_a_checkpoint_and_resume_ends_with_the_same_bits(
     assert signal.getsignal(signal.SIGINT) is before
 
 
+def test_ctrl_c_in_the_last_iteration_leaves_out_the_final_evaluation(
+    run: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    stop_after(20, monkeypatch, signal.SIGINT)
+
+    assert train(tmp_path) == 130
+
+    said = capsys.readouterr().out
+    assert "DQN on CartPole-v1: done" in said
+    assert "final return" not in said
+    assert learned(only(tmp_path)) == learned(run)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_ctrl_c_that_a_finalizer_swallows_at_the_start_stops_the_training(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Forgotten:
+        def __del__(self) -> None:
+            os.kill(os.getpid(), signal.SIGINT)
+            for _ in range(100):  # the handler runs between two of these
+                pass
+
+    monkeypatch.setattr(
+        FlowRun, "program", property(lambda _self: Forgotten() and None)
+    )
+
+    assert train(tmp_path) == 130
+    assert not (only(tmp_path) / "checkpoint").exists()
+
+
 def test_a_second_ctrl_c_raises_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     with session._stop_signals() as asked:
         os.kill(os.getpid(), signal.SIGINT)

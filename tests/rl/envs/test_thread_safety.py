@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import pickle
+import signal
 import sys
 import threading
 import warnings
@@ -128,6 +129,27 @@ def test_crash_of_the_probe_is_a_verdict() -> None:
     verdict = run_probe([unsafe_envs.Crashing] * 2)
     assert verdict.kind == "crashed"
     assert "SIGSEGV" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("number", "kind"),
+    [(signal.SIGINT, "safe"), (signal.SIGTERM, "failed"), (signal.SIGKILL, "failed")],
+)
+def test_signals_from_outside_say_nothing_about_the_environment(
+    number: signal.Signals, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def started(*args: Any, start: Any = probe.start_child, **options: Any) -> Any:
+        process = start(*args, **options)
+        process.send_signal(number)  # long before its first line
+        return process
+
+    monkeypatch.setattr(probe, "start_child", started)
+    verdict = run_probe([unsafe_envs.Plain] * 2)
+
+    assert verdict.kind == kind
+    if kind == "failed":
+        assert number.name in verdict.reason
+        assert not verdict.lasting
 
 
 def test_environment_that_ignores_its_seed_cannot_be_found_safe() -> None:

@@ -152,6 +152,25 @@ def test_interrupts_at_any_point_of_short_calls() -> None:
     assert 0 < late < count
 
 
+@pytest.mark.parametrize("pause", [0.0, 2 * PATIENCE])
+def test_time_in_which_the_process_was_stopped_does_not_count(
+    pause: float, watch: HangWatch
+) -> None:
+    guard = watch.guard()
+    watch.close()  # this test looks instead
+
+    def work() -> str:
+        guard.look(time.monotonic() + PATIENCE, pause)
+        guard.look(time.monotonic() + PATIENCE)
+        return "done"
+
+    if pause:
+        assert guard(work) == "done"
+    else:
+        with pytest.raises(HangError):
+            guard(work)
+
+
 def give_in_quietly_after(count: int) -> int:
     """Take about as long as may be taken, now less, now more."""
     give_in_quietly(time.monotonic() + 0.0005 * (count % 4))

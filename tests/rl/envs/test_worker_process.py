@@ -4,13 +4,17 @@
 from __future__ import annotations
 
 import signal
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import gymnasium as gym
 import pytest
 
+from reactorl._util import pauses
 from reactorl.rl import VectorEnv
 from reactorl.rl.envs.commands import Step
+from reactorl.rl.envs.process import worker
 from tests.rl.scripts import gone, run_script, start_script
 
 pytestmark = pytest.mark.skipif(not Path("/proc").exists(), reason="reads /proc")
@@ -125,6 +129,32 @@ def test_workers_leave_ctrl_c_in_a_terminal_to_the_parent(tmp_path: Path) -> Non
     assert said.stderr == ""
 
 
+INTERRUPTED_EARLY = """
+    import os, signal
+    from reactorl.rl import VectorEnv
+    from reactorl.rl.envs.process import worker
+
+    def started(*args, start=worker.start_child, **options):
+        process = start(*args, **options)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            os.kill(process.pid, number)  # long before its first line
+        return process
+
+    worker.start_child = started
+    envs = VectorEnv("CartPole-v1", 2, workers=2, placement="process")
+    envs.reset(seed=1)
+    print(len(envs.step([0, 0])[0]), "stepped")
+    envs.close()
+"""
+
+
+def test_workers_that_are_starting_leave_signals_of_the_group_to_the_parent() -> None:
+    said = run_script(INTERRUPTED_EARLY)
+
+    assert said.stdout.splitlines() == ["2 stepped"], said.stderr
+    assert said.stderr == ""
+
+
 FORKING = """
     import os, sys, warnings
     import numpy as np
@@ -180,3 +210,52 @@ def test_end_of_the_program_beside_a_step_is_a_closed_environment(
     with pytest.raises(gym.error.ClosedEnvironmentError, match="while a thread waited"):
         shard.collect()
     envs.close()
+
+
+class Stopped:
+    """A connection without replies for a while, in which clocks go on."""
+
+    def __init__(
+        self, clock: SimpleNamespace, looks: list[tuple[float, float]]
+    ) -> None:
+        self.clock, self.looks = clock, looks
+
+    def poll(self, _seconds: float) -> bool:
+        if not self.looks:
+            return True
+        wall, cpu = self.looks.pop(0)
+        self.clock.wall += wall
+        self.clock.cpu += cpu
+        return False
+
+
+@pytest.mark.parametrize(
+    ("looks", "expected"),
+    [
+        ([(600.0, 0.0), (1.0, 0.0)], []),  # Ctrl-Z, and fg after ten minutes
+        ([(1.0, 0.0)] * 9, ["killed"]),
+        ([(600.0, 0.0)] + [(1.0, 0.0)] * 9, ["killed"]),
+    ],
+)
+def test_time_in_which_the_parent_is_stopped_does_not_count(
+    looks: list[tuple[float, float]],
+    expected: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = SimpleNamespace(wall=0.0, cpu=0.0)
+    fake = SimpleNamespace(monotonic=lambda: clock.wall, process_time=lambda: clock.cpu)
+    monkeypatch.setattr(worker, "time", fake)
+    monkeypatch.setattr(pauses, "time", fake)
+    found: list[str] = []
+    monkeypatch.setattr(worker.WorkerProcess, "current", 0)
+    monkeypatch.setattr(
+        worker.WorkerProcess, "_kill", lambda _self: found.append("killed")
+    )
+    waiting = object.__new__(worker.WorkerProcess)
+    waiting._timeout = 4.0
+    waiting._connection = Stopped(clock, looks)  # type: ignore[assignment]
+
+    with nullcontext() if not expected else pytest.raises(worker.ProcessLostError):
+        waiting._wait_for_progress(8.0)
+
+    assert found == expected

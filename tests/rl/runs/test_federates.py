@@ -71,6 +71,24 @@ def test_a_run_over_federates_is_that_of_one_process(one: Path, tmp_path: Path) 
     assert gone(processes.pids)
 
 
+def test_times_of_federates_leave_results_as_they_are(
+    one: Path, tmp_path: Path
+) -> None:
+    Trainer(TASK, tmp_path, federates=2, trace=True, timing=True, **QUIET).fit()
+
+    assert left_in(tmp_path) == left_in(one)
+    name = "rounds-from-1.trace.gz"
+    ours, theirs = trace.load(tmp_path / name), trace.load(one / name)
+    assert trace.digest(ours.trace) == trace.digest(theirs.trace)
+    assert ours.timing is not None
+    head, other = ours.timing.federates
+    assert (head.name, other.name) == ("head", "head-1")
+    # Its rollouts need weights that are learned from their own trajectories.
+    assert sum(wait.waits for wait in other.waits) > 0
+    assert head.recent_tags
+    assert other.recent_tags
+
+
 @pytest.mark.parametrize("victim", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_after_the_loss_of_a_federate_the_training_starts_again(
     victim: int, one: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
@@ -212,7 +230,6 @@ def test_a_signal_to_the_whole_group_writes_a_checkpoint(
         (TASK, {"restarts": -1}, "restarts must be 0 or more, got -1"),
         (TASK, {"federates": 6}, "federates must be from 1 to 5"),
         (IPPO_TASK, {"federates": 2}, "federates must be 1 for IPPO, got 2"),
-        (TASK, {"federates": 2, "timing": True}, "timing must be False"),
     ],
 )
 def test_what_is_refused(task: Any, options: Any, message: str, tmp_path: Path) -> None:

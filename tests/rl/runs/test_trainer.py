@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import gymnasium as gym
 import pytest
 
 from reactorl.rl import (
@@ -204,3 +207,39 @@ def test_a_task_that_flags_cannot_express_resumes_from_python_only(
     assert (
         "make" in json.loads((path / "config.json").read_text())["settings"]["env_id"]
     )
+
+
+class Elsewhere(gym.Wrapper[Any, Any, Any, Any]):
+    """Changes the working directory of its process when it is made and in each step."""
+
+    def __init__(self, env: gym.Env[Any, Any], place: str) -> None:
+        super().__init__(env)
+        self.place = place
+        os.chdir(place)
+
+    def step(self, action: Any) -> Any:
+        os.chdir(self.place)
+        return super().step(action)
+
+
+def test_an_environment_may_change_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, elsewhere = tmp_path / "here", tmp_path / "elsewhere"
+    here.mkdir()
+    elsewhere.mkdir()
+    monkeypatch.chdir(here)
+    task = replace(TASK, wrappers=(partial(Elsewhere, place=str(elsewhere)),))
+
+    result = Trainer(task, trace=True, **QUIET).fit()
+
+    assert list(elsewhere.iterdir()) == []
+    (run,) = (here / "runs").iterdir()
+    assert result.directory == run
+    assert {"checkpoint", "report.html", "metrics.csv", "curve.png"} <= {
+        file.name for file in run.iterdir()
+    }
+    shown = f"runs/{run.name}"
+    assert f" {shown}/checkpoint\n" in result.summary()
+    os.chdir(here)
+    assert Trainer(task, shown, resume=True, **QUIET).fit().digest == result.digest

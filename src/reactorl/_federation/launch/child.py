@@ -14,6 +14,7 @@ import sys
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from reactorl._federation.launch.parent import end_with_parent
+from reactorl._util.child_process import accept_signals
 from reactorl._util.serialization import deserialize
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ def main() -> int:
     """Take part in a run; return the exit status."""
     # Ctrl-C is for the parent, which then ends all federates.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    accept_signals()
     secret_fd, job_fd = map(int, sys.argv[1:3])
     for stream in (sys.stdout, sys.stderr):
         reconfigure: Any = getattr(stream, "reconfigure", None)

@@ -34,6 +34,7 @@ from reactorl._federation.link_errors import (
 )
 from reactorl._federation.parts import whole_result
 from reactorl._federation.secret import RunSecret
+from reactorl._federation.watching import watched
 from reactorl._util.serialization import deserialize
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from reactorl._program.program import Program
     from reactorl._runtime.options import Options
     from reactorl._runtime.result import Result
+    from reactorl._runtime.watch import Watch
 
 JOINING: Final = COORDINATOR - 1
 """The rank of a process that has no job yet."""
@@ -130,6 +132,11 @@ class JoiningFederates:
         except BaseException:
             self._server.close()
             raise
+
+    @property
+    def server(self) -> CoordinatorServer:
+        """The coordinator."""
+        return self._server
 
     @property
     def address(self) -> Address:
@@ -290,6 +297,7 @@ def run_joining(
     gather: Gather,
     *,
     start_multiple: int = 1,
+    at_start: Callable[[Watch], object] | None = None,
 ) -> tuple[Result, list[object]]:
     """Run a program as processes that join; see ``JoiningFederates``.
 
@@ -320,11 +328,14 @@ def run_joining(
             start_multiple=start_multiple,
             joined=gather.joined,
         ) as federates,
+        watched(program, cut, options, federates.server.probes, at_start) as end,
     ):
         gather.waiting(str(federates.address), cut.names)
         federates.wait_for_all()
         parts = federates.wait()
-    result = whole_result(program, cut, options, parts)
+        end(parts)
+    clocks = federates.server.probes.clocks
+    result = whole_result(program, cut, options, parts, clocks)
     return result, [part.extra for part in parts]
 
 

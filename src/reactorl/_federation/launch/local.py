@@ -1,59 +1,58 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Federates as processes of this machine, connected by Unix sockets."""
+"""The processes of federates that this one starts, here or on a cluster."""
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 import time
-from contextlib import suppress
-from pathlib import Path
+from contextlib import closing
 from typing import TYPE_CHECKING, Final, Self
 
 from reactorl._federation.certificate import Certificate
 from reactorl._federation.coordinator_server import CoordinatorServer
-from reactorl._federation.endpoint import Address
 from reactorl._federation.launch.job import Job, pack_source
-from reactorl._federation.launch.process import FederateProcess
+from reactorl._federation.launch.launcher import launcher_for
 from reactorl._federation.link_errors import LinkError, PeerLostError
 from reactorl._federation.member import Member, Membership
 from reactorl._federation.parts import whole_result
 from reactorl._federation.secret import RunSecret
+from reactorl._federation.watching import watched
+from reactorl._program.placement import Federation
 from reactorl._runtime.recording import Recording
-from reactorl._util.machine import usable_cores
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
 
     from reactorl._federation.launch.job import Source
+    from reactorl._federation.launch.launcher import Process
     from reactorl._federation.parts import PartialResult
     from reactorl._program.cut import Cut
-    from reactorl._program.placement import Federation
     from reactorl._program.program import Program
     from reactorl._runtime.options import Options
     from reactorl._runtime.result import Result
+    from reactorl._runtime.watch import Watch
 
-_PATH_BYTES: Final = 90  # of a Unix socket, of 104 or 108 that systems allow
 _GRACE_SECONDS: Final = 10.0
 """Time for processes to end when the run has failed, before they are killed."""
 
 
 class LocalFederates:
-    """The federates of one run, as processes of this machine.
+    """The federates of one run, as processes that this one starts.
 
     Use it in a ``with`` statement, after which no process is left.
 
     Args:
         source: Where processes get the program from.
         program: The program, elaborated here.
-        federation: The placement.
+        federation: The placement, and where processes run.
         cut: The cut that follows from both.
         options: Options of the run.
         here: The federates that run in this process instead; see ``member``.
         replay: Physical inputs, instead of those of the world.
         record: Whether physical inputs are recorded.
         window: See ``Coordinator``.
-        encrypt: Whether links are encrypted, which needs the package cryptography.
+        encrypt: Whether links are encrypted even on one machine, which needs the
+            package cryptography.
         start_multiple: See ``CoordinatorServer``.
         patience: Seconds that processes have to connect, and to end after the run.
     """
@@ -79,13 +78,13 @@ class LocalFederates:
         self._options = options
         self._replay = replay
         self._record = record
-        self._encrypt = encrypt
         self._patience = patience
         self._secret = RunSecret.generate()
         packed = pack_source(source)
-        self._directory = _private_directory()
+        self._launcher = launcher_for(federation, cut, here)
+        self._encrypt = encrypt or self._launcher.encrypt
         self._closing = False
-        self.processes: list[FederateProcess] = []
+        self.processes: list[Process] = []
         """Those of federates that do not run here, in order."""
         try:
             self._server = CoordinatorServer(
@@ -93,7 +92,7 @@ class LocalFederates:
                 cut,
                 options,
                 self._secret,
-                self._address("coordinator"),
+                self._launcher.coordinator,
                 window=window,
                 certificate=self._certificate(),
                 patience=patience,
@@ -101,24 +100,28 @@ class LocalFederates:
                 grace=_GRACE_SECONDS,
             )
         except BaseException:
-            shutil.rmtree(self._directory, ignore_errors=True)
+            self._launcher.close()
             raise
+        placed = Federation(
+            federation.placement, rest=federation.rest, replicas=federation.replicas
+        )
         for index, name in enumerate(cut.names):
             if index in here:
                 continue
             job = Job(
                 packed,
-                federation,
+                placed,
                 options,
                 index,
                 str(self._server.address),
-                str(self._address(f"federate-{index}")),
+                str(self._launcher.address(index)),
                 replay,
                 record,
-                encrypt,
+                self._encrypt,
             )
-            process = FederateProcess(name, job, self._secret, self._process_ended)
-            self.processes.append(process)
+            self.processes.append(
+                self._launcher.process(name, job, self._secret, self._process_ended)
+            )
 
     def __enter__(self) -> Self:
         """Start the processes."""
@@ -149,7 +152,7 @@ class LocalFederates:
         membership = Membership(
             index,
             self._server.address,
-            self._address(f"federate-{index}"),
+            self._launcher.address(index),
             self._secret,
             certificate=self._certificate(),
             timeout=self._patience,
@@ -215,24 +218,21 @@ class LocalFederates:
         finally:
             for process in self.processes:
                 process.kill()
-            shutil.rmtree(self._directory, ignore_errors=True)
+            self._launcher.close()
 
     # -- parts ----------------------------------------------------------------------
-
-    def _address(self, name: str) -> Address:
-        return Address(path=str(self._directory / name))
 
     def _certificate(self) -> Certificate | None:
         return Certificate() if self._encrypt else None
 
-    def _start(self, process: FederateProcess) -> None:
+    def _start(self, process: Process) -> None:
         try:
             process.start()
         except OSError as error:
             msg = f"starting federate {process.name} failed: {error.strerror or error}"
             raise LinkError(msg, peer=f"federate {process.name}") from error
 
-    def _process_ended(self, process: FederateProcess) -> None:
+    def _process_ended(self, process: Process) -> None:
         """Tell the coordinator. Called by the thread of the process."""
         if not self._closing:
             self._server.process_ended(process.index, process.how_it_ended())
@@ -263,8 +263,21 @@ def run_locally(
     record: bool = False,
     encrypt: bool = False,
     start_multiple: int = 1,
+    at_start: Callable[[Watch], object] | None = None,
 ) -> tuple[Result, list[object]]:
-    """Run a program as processes of this machine; see ``LocalFederates``.
+    """Run a program as processes that this one starts; see ``LocalFederates``.
+
+    Args:
+        source: As there, like all that follow but the last.
+        program: The program.
+        federation: The placement.
+        cut: The cut.
+        options: Options of the run.
+        replay: Physical inputs.
+        record: Whether they are recorded.
+        encrypt: Whether links are encrypted.
+        start_multiple: Of the time of the first tag.
+        at_start: Called with a ``Watch`` of all federates, before they are started.
 
     Returns:
         The result, and what the source adds in each federate.
@@ -274,7 +287,7 @@ def run_locally(
         ReactionError: A body raised; other errors of federates likewise.
         KeyboardInterrupt: Ctrl-C; the processes have ended.
     """
-    with LocalFederates(
+    made = LocalFederates(
         source,
         program,
         federation,
@@ -284,15 +297,17 @@ def run_locally(
         record=record,
         encrypt=encrypt,
         start_multiple=start_multiple,
-    ) as federates:
+    )
+    with (
+        closing(made),
+        watched(program, cut, options, made.server.probes, at_start) as end,
+        made as federates,
+    ):
         parts = federates.wait()
-    result = whole_result(program, cut, options, parts)
+        end(parts)
+    clocks = federates.server.probes.clocks
+    result = whole_result(program, cut, options, parts, clocks)
     return result, [part.extra for part in parts]
-
-
-def workers_of_each(cut: Cut) -> int:
-    """Return the default number of workers of each federate: they share the cores."""
-    return max(1, usable_cores() // len(cut.names))
 
 
 class _Limit:
@@ -305,17 +320,7 @@ class _Limit:
         return max(self._end - time.monotonic(), 0.0)
 
 
-def _with_words(error: LinkError, process: FederateProcess) -> LinkError:
+def _with_words(error: LinkError, process: Process) -> LinkError:
     if words := process.last_words:
         error.add_note(f"The last lines of federate {process.name} on stderr:\n{words}")
     return error
-
-
-def _private_directory() -> Path:
-    """Return a new directory for sockets, which only this user can enter."""
-    path = Path(tempfile.mkdtemp(prefix="reactorl-"))
-    if len(str(path / "federate-9999")) <= _PATH_BYTES:
-        return path
-    with suppress(OSError):
-        path.rmdir()
-    return Path(tempfile.mkdtemp(prefix="reactorl-", dir="/tmp"))

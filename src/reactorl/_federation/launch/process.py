@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pickle
 import signal
@@ -14,18 +13,16 @@ from collections import deque
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Final
 
+from reactorl._util.child_process import start_child
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reactorl._federation.launch.job import Job
     from reactorl._federation.secret import RunSecret
+    from reactorl._util.child_process import Interpreter
 
-_PROGRAM: Final = (
-    # With -c, '' comes first in sys.path: json.py in the current directory, say.
-    "import sys; sys.path[:] = filter(None, sys.path); "
-    "import json; sys.path[:] = json.loads(sys.argv[3]); "
-    "from reactorl._federation.launch.child import main; sys.exit(main())"
-)
+_MODULE: Final = "reactorl._federation.launch.child"
 _LINE_BYTES: Final = 1 << 16
 _LAST_WORDS: Final = 12
 _REST_SECONDS: Final = 1.0
@@ -42,6 +39,9 @@ class FederateProcess:
         job: What it has to do.
         secret: The run's secret.
         ended: Called by the thread when the process has ended.
+        interpreter: What it runs in; None: an interpreter like this one.
+        show: Called with each line that it prints, and ``stdout`` or ``stderr``; None:
+            lines go to the streams of this process, after the federate's name.
     """
 
     def __init__(
@@ -50,8 +50,13 @@ class FederateProcess:
         job: Job,
         secret: RunSecret,
         ended: Callable[[FederateProcess], object],
+        *,
+        interpreter: Interpreter | None = None,
+        show: Callable[[str, str], object] | None = None,
     ) -> None:
         self.name = name
+        self._interpreter = interpreter
+        self._show = show or self._print
         self.index = job.index
         self._job = pickle.dumps(job)
         self._secret = secret
@@ -131,20 +136,13 @@ class FederateProcess:
         secret_reader, secret_writer = os.pipe()
         reader, self._lifeline = os.pipe()
         try:
-            self._process = process = subprocess.Popen(
-                [
-                    sys.executable,
-                    *subprocess._args_from_interpreter_flags(),  # type: ignore[attr-defined]
-                    "-c",
-                    _PROGRAM,
-                    str(secret_reader),
-                    str(reader),
-                    json.dumps(sys.path),
-                ],
+            self._process = process = start_child(
+                _MODULE,
+                [secret_reader, reader],
+                self._interpreter,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                pass_fds=[secret_reader, reader],
             )
         except OSError as error:
             self._error = error
@@ -183,22 +181,33 @@ class FederateProcess:
                 rest = rest[os.write(self._lifeline, rest) :]
 
     def _forward(self, stream: IO[bytes], name: str) -> None:
-        """Write what it prints to the stream of this process, line by line."""
+        """Show what it prints, line by line."""
         with stream:
             while line := stream.readline(_LINE_BYTES):
                 text = line.decode(errors="backslashreplace").rstrip("\n")
                 if name == "stderr":
                     self._words.append(text)
-                target = getattr(sys, name)
-                if target is None:
-                    continue
                 try:
-                    # One call, so that lines of several federates are not mixed.
-                    target.write(f"[{self.name}] {text}\n")
-                    target.flush()
+                    self._show(text, name)
                 except BrokenPipeError:
                     return  # the federate gets this error at its next line
                 except OSError as error:  # e.g. a full disk, which is raised at the end
                     self.output_error = self.output_error or error
-                except ValueError:  # it is closed
-                    continue
+
+    def _print(self, text: str, name: str) -> None:
+        print_line(self.name, text, name)
+
+
+def print_line(federate: str, text: str, stream: str) -> None:
+    """Write a line of a federate to ``stdout`` or ``stderr`` of this process.
+
+    Raises:
+        OSError: It could not be written.
+    """
+    target = getattr(sys, stream)
+    if target is None:
+        return
+    with suppress(ValueError):  # it is closed
+        # One call, so that lines of several federates are not mixed.
+        target.write(f"[{federate}] {text}\n")
+        target.flush()

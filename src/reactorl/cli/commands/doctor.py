@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from reactorl.cli.doctor.advice import advice
 from reactorl.cli.doctor.native_envs import native_environments
+from reactorl.cli.doctor.nodes import node_advice, node_sections
 from reactorl.cli.doctor.packages import imported, installed
 from reactorl.cli.doctor.system_info import (
     machine_facts,
@@ -22,7 +23,7 @@ from reactorl.cli.support.console import say
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from reactorl.cli.doctor.advice import Advice, Facts
     from reactorl.cli.support.console import Part
@@ -32,13 +33,19 @@ Print facts for a bug report: versions, Python and its GIL, the extension,
 cores, packages, environment variables; run a small program on two workers twice
 and compare the results; list the environments that are stepped in native code;
 give advice for full speed. Changes nothing.
+
+With --nodes: the nodes of a running Ray cluster instead of this machine.
+Compares versions and numeric fingerprints, measures clocks, and latency and
+bandwidth between the head and each node, and warns of a Ray that is open to
+strangers.
 """
 EPILOG = """\
 examples:
   reactorl doctor
   reactorl doctor --json > report.json
+  reactorl doctor --nodes ray
 
-exit status: 0, or 1 if the installation is broken.
+exit status: 0, or 1 if the installation, or a node, is broken.
 """
 
 
@@ -56,18 +63,30 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         help="do not import packages to find those that turn the GIL on (on "
         "free-threaded Python)",
     )
+    parser.add_argument(
+        "--nodes",
+        metavar="CLUSTER",
+        help="look at the nodes of a Ray cluster: 'ray' for that of this machine, "
+        "ray://HOST:PORT, or HOST:PORT",
+    )
     parser.set_defaults(command=command)
 
 
 def command(args: argparse.Namespace) -> int:
     """Print the facts and the advice; return the exit status."""
-    facts = collect(quick=args.quick)
-    found = advice(facts)
+    if args.nodes is not None:
+        from reactorl import inspect_nodes  # needs an extra
+
+        facts = inspect_nodes("auto" if args.nodes == "ray" else args.nodes)
+        found, sections = node_advice(facts), node_sections(facts)
+    else:
+        facts = collect(quick=args.quick)
+        found, sections = advice(facts), _sections(facts)
     if args.json:
         everything = {**facts, "advice": [asdict(one) for one in found]}
         print(json.dumps(everything, indent=2))
     else:
-        say(*report(facts, found), stream=sys.stdout)
+        say(*report(sections, found), stream=sys.stdout)
     return 1 if any(one.broken for one in found) else 0
 
 
@@ -116,9 +135,11 @@ def check_itself(seconds: float = 60) -> dict[str, Any]:
 # -- as text --
 
 
-def report(facts: Facts, found: list[Advice]) -> Iterator[Part]:
+def report(
+    sections: Iterable[tuple[str, list[tuple[str, str]]]], found: list[Advice]
+) -> Iterator[Part]:
     """Yield the facts and the advice as styled text."""
-    for title, rows in _sections(facts):
+    for title, rows in sections:
         yield title, "bold"
         width = max(len(name) for name, _ in rows)
         yield from (f"\n  {name:<{width}}  {value}" for name, value in rows)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from reactorl.cli.support.console import say
 from reactorl.cli.support.errors import explained, fail, show
 from reactorl.cli.support.run_options import add_options
-from reactorl.cli.support.streams import stdout_is_broken
+from reactorl.cli.support.streams import repair_streams, stdout_is_broken
 from reactorl.cli.support.trace_writer import TraceWriter
 from reactorl.lf import Report, seed_globals
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import argparse
     from contextlib import AbstractContextManager
 
-    from reactorl import Program, Result
+    from reactorl import Program, RayFederation, Result
     from reactorl.lf import Federates, Gather, LoadedProgram
 
 DESCRIPTION = """\
@@ -36,6 +36,8 @@ examples:
   reactorl run hello.lf --timing hello.times       then 'reactorl trace'
   reactorl run hello.lf --dashboard                watch the run in a browser
   reactorl run robots.lf --federated               a process for each federate
+  reactorl run robots.lf --federated --dashboard   with a row for each of them
+  reactorl run robots.lf --federated --nodes ray   on the nodes of a Ray cluster
 
 exit status: 0 if the run ended normally, 1 after an exception in a body, n
 after exit(n) in a body, 2 if the program has errors and was not started.
@@ -85,25 +87,30 @@ def command(args: argparse.Namespace) -> int:
         say(*explained(error))
         return 1
     finally:
+        repair_streams()
         sys.stdout.flush()
 
 
 def _wrong_combination(args: argparse.Namespace) -> str:
     """Return what is wrong with the options together; empty: nothing."""
-    if args.federated:
-        for flag, given in (("--dashboard", args.dashboard), ("--timing", args.timing)):
-            if given:
-                return f"{flag} cannot be combined with --federated"
-    elif args.listen is not None:
-        return "--listen needs --federated"
+    for flag, needed in (("--listen", args.listen), ("--nodes", args.nodes)):
+        if needed is not None and not args.federated:
+            return f"{flag} needs --federated"
+    if args.listen is not None and args.nodes is not None:
+        return "--listen cannot be combined with --nodes"
     if args.listen is not None and args.token_file is None:
         return "--listen needs --token-file FILE, which the federates need as well"
-    for flag, given in (
-        ("--token-file", args.token_file is not None),
-        ("--no-encryption", args.no_encryption),
+    if args.token_file is not None and args.listen is None:
+        return "--token-file needs --listen HOST:PORT"
+    if args.no_encryption and args.listen is None and args.nodes is None:
+        return "--no-encryption needs --listen HOST:PORT or --nodes"
+    for flag, value in (
+        ("--ray-address", args.ray_address),
+        ("--cpus-per-federate", args.cpus_per_federate),
+        ("--python", args.python),
     ):
-        if given and args.listen is None:
-            return f"{flag} needs --listen HOST:PORT"
+        if value is not None and args.nodes is None:
+            return f"{flag} needs --nodes ray"
     return ""
 
 
@@ -198,12 +205,7 @@ def _run_here(
         say(f"reactorl: {main.name} is federated: {note}\n")
         if args.id:
             loaded.lowering.lf._federation_id = args.id
-    facts = [("file", str(args.file))]
-    with (
-        _served(program, title=main.name, facts=facts)
-        if args.dashboard
-        else nullcontext()
-    ) as dashboard:
+    with _dashboard(program, args, loaded) as dashboard:
         return run(
             program,
             **options,
@@ -225,7 +227,8 @@ def _run_as_processes(
 
     level = args.logging or loaded.linked.properties.logging
     hosts = sorted({host for host in federates.hosts.values() if not _is_here(host)})
-    if hosts and level != "error" and args.listen is None:
+    nodes = _nodes(args)
+    if hosts and level != "error" and args.listen is None and nodes is None:
         note = f"its federates run on this machine, not at {', '.join(hosts)}"
         say(f"reactorl: {note}\n")
     source = LfSource(
@@ -235,15 +238,36 @@ def _run_as_processes(
         tracing=options["trace"] is not False,
         silent=level == "error",
     )
-    return run_federates(
-        source,
-        loaded,
-        program,
-        federates,
-        **options,
-        start_time=_start_time(args.start_time_multiple) if options["fast"] else None,
-        start_multiple=args.start_time_multiple or 1,
-        gather=_gather(args),
+    with _dashboard(program, args, loaded) as dashboard:
+        return run_federates(
+            source,
+            loaded,
+            program,
+            federates,
+            **options,
+            timing=args.timing is not None,
+            start_time=_start_time(args.start_time_multiple)
+            if options["fast"]
+            else None,
+            start_multiple=args.start_time_multiple or 1,
+            gather=_gather(args),
+            nodes=nodes,
+            at_start=None if dashboard is None else dashboard.watch,
+        )
+
+
+def _nodes(args: argparse.Namespace) -> RayFederation | None:
+    """Return the cluster that runs the federates; None: they do not run on one."""
+    if args.nodes is None:
+        return None
+    from reactorl import RayFederation
+
+    cpus = args.cpus_per_federate
+    return RayFederation(
+        cpus_per_federate=1.0 if cpus is None else cpus,
+        address=args.ray_address,
+        python=args.python,
+        encrypt=not args.no_encryption,
     )
 
 
@@ -297,8 +321,14 @@ def _status(error: SystemExit) -> int:
     return 1
 
 
-def _served(program: Program, **how: Any) -> AbstractContextManager[Any]:  # noqa: ANN401
+def _dashboard(
+    program: Program, args: argparse.Namespace, loaded: LoadedProgram
+) -> AbstractContextManager[Any]:
     """Return a context manager that serves a dashboard; it is imported only then."""
+    if not args.dashboard:
+        return nullcontext()
     from reactorl.dashboard import served
 
-    return served(program, **how)
+    main = loaded.linked.main
+    assert main is not None
+    return served(program, title=main.name, facts=[("file", str(args.file))])

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 DESCRIPTION = """\
 Summarize a run and show where its time went: the busiest reactions, time per
 level, utilization of workers, the critical path (the chains of reactions that
-depend on each other), lag and missed deadlines.
+depend on each other), lag and missed deadlines; for a federation, which
+federate waited for which.
 
 Times are in the file if the run recorded them:
   reactorl run hello.lf --timing hello.trace     add '--trace hello.trace' for

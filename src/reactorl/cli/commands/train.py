@@ -10,10 +10,11 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reactorl._util.interrupts import remembered_interrupts
 from reactorl.cli.support.console import say
 from reactorl.cli.support.dataclass_flags import FlagError, Flags
 from reactorl.cli.support.errors import explained, fail, missing
-from reactorl.cli.support.streams import discard_stdout
+from reactorl.cli.support.streams import discard_stdout, repair_streams
 
 if TYPE_CHECKING:
     from reactorl.cli.support.parser import Parser
@@ -44,6 +45,7 @@ examples:
   reactorl train ppo --env-id LunarLander-v3    with the preset for it
   reactorl train --list-presets                 tuned settings by environment
   reactorl train dqn --dashboard                watch it in a browser
+  reactorl train impala --nodes ray             on all nodes of a Ray cluster
   reactorl train dqn --resume runs/CartPole-v1__dqn__1__1700000000
 
 exit status: 0 when the training is complete; 130 after Ctrl-C, 143 after
@@ -78,7 +80,8 @@ GROUPS = {
     "replay buffer": ("buffer_size", "batch_size", "priority", "n_step"),
     "evaluation": ("eval_every", "eval_episodes", "eval_max_steps", "final_episodes"),
     "run": (
-        "workers", "federates", "restarts", "runs_dir", "resume", "preset",
+        "workers", "federates", "restarts", "nodes", "ray_address", "cpus_per_federate",
+        "python", "runs_dir", "resume", "preset",
         "checkpoint_every", "trace", "timing", "dashboard", "progress",
     ),
     "Weights & Biases": ("track", "wandb_project_name", "wandb_entity"),
@@ -127,6 +130,11 @@ def add_to(subparsers: argparse._SubParsersAction[Parser]) -> None:
 
 def command(args: argparse.Namespace) -> int:
     """Train; return the exit status."""
+    with remembered_interrupts():
+        return _train(args)
+
+
+def _train(args: argparse.Namespace) -> int:
     if args.list_presets or LIST_PRESETS in args.flags:
         return list_presets(args.algorithm)
     if args.algorithm is None:
@@ -155,6 +163,7 @@ def command(args: argparse.Namespace) -> int:
     except ReactorlError as error:
         say(*explained(error))
         return fail(f"the training failed. {_how_to_resume(error)}", 1)
+    repair_streams()  # an environment may have closed them
     try:
         print(result.summary(), flush=True)
     except OSError:

@@ -14,11 +14,12 @@ EXTRAS = {
     "rl": ("cloudpickle", "gymnasium", "numpy"),
     "train": ("cyclopts", "jax", "matplotlib", "optax", "tensorboardX"),
     "federation": ("cloudpickle", "cryptography"),
+    "ray": ("ray",),
     "pettingzoo": ("pettingzoo",),
     "sb3": ("stable-baselines3",),
     "atari": ("ale-py",),
 }
-"""Packages of each extra. All but ``cli`` and ``federation`` include ``rl``."""
+"""Packages of each extra. Most include ``rl``."""
 OTHERS = ("jaxlib", "torch", "opencv-python-headless", "pillow", "wandb")
 """Further packages that matter in a bug report."""
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, TextIO, TypeAlias
 
-from reactorl.cli.support.streams import discard
+from reactorl.cli.support.streams import discard, repair_streams
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -69,6 +69,7 @@ def say(*parts: Part, stream: TextIO | None = None) -> None:
         parts: The parts of the message.
         stream: Where to print it; stderr if it is not given.
     """
+    repair_streams()
     sys.stdout.flush()
     if stream is not None:
         _print(parts, stream)

@@ -24,6 +24,13 @@ class Parser(argparse.ArgumentParser):
             options.setdefault("color", False)  # the same help on every Python
         super().__init__(**options)
 
+    def _print_message(self, message: str, file: Any = None) -> None:  # noqa: ANN401
+        """Print the help; argparse would ignore that the output is full or broken."""
+        if message and file is sys.stdout:
+            file.write(message)
+        else:
+            super()._print_message(message, file)
+
     def error(self, message: str) -> NoReturn:
         """Print an error of argparse, and exit with status 2."""
         self.fail(message)

@@ -96,7 +96,32 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     ours.add_argument(
         "--no-encryption",
         action="store_true",
-        help="do not encrypt what federates of --listen send; for trusted networks",
+        help="do not encrypt what federates of --listen or --nodes send; for trusted "
+        "networks",
+    )
+    ours.add_argument(
+        "--nodes",
+        choices=["ray"],
+        help="with --federated: run the federates on the nodes of a Ray cluster; 'at' "
+        "names nodes",
+    )
+    ours.add_argument(
+        "--ray-address",
+        metavar="ADDRESS",
+        help="with --nodes ray: the cluster (default: RAY_ADDRESS, or that of this "
+        "machine; if there is none, a local one is started)",
+    )
+    ours.add_argument(
+        "--cpus-per-federate",
+        type=float,
+        metavar="N",
+        help="with --nodes ray: CPUs that Ray reserves for each federate (default: 1)",
+    )
+    ours.add_argument(
+        "--python",
+        metavar="FILE",
+        help="with --nodes ray: the interpreter of the federates, with reactorl "
+        "installed (default: that of Ray)",
     )
     ours.add_argument(
         "--check",

@@ -27,6 +27,20 @@ def prepare_streams() -> None:
             setattr(sys, name, stream)
 
 
+def repair_streams() -> None:
+    """Make stdout and stderr usable if the user's program has closed or removed them.
+
+    What was meant for a stream that cannot be used any more goes to the null device.
+    """
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None or getattr(stream, "closed", False):
+            first = getattr(sys, f"__{name}__")
+            if first is None or first.closed:
+                first = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+            setattr(sys, name, first)
+
+
 def escape_unencodable() -> None:
     """Print characters that are not in the encoding of stdout as escapes."""
     reconfigure = getattr(sys.stdout, "reconfigure", None)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from reactorl._util.formatting import format_nanoseconds
 from reactorl.cli.support.console import Table
-from reactorl.trace import count, critical_path
+from reactorl.trace import WaitKind, count, critical_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,6 +95,9 @@ def _timed(timing: Timing, most: int, *, members: bool) -> Iterator[Table]:
     busy = timing.busy or 1
     yield _busiest(timing, busy, most, members=members)
     yield _levels(timing, busy, most)
+    if timing.federates:
+        yield _federates(timing)
+        yield _waits(timing, most)
     yield _workers(timing)
     yield _critical(timing, members=members)
     yield _late(timing, most)
@@ -146,11 +149,77 @@ def _levels(timing: Timing, busy: int, most: int) -> Table:
     return _cut(Table("time per level", head, rows), most)
 
 
-def _workers(timing: Timing) -> Table:
-    span = timing.span or 1
+def _federates(timing: Timing) -> Table:
+    """Return how much of its time each federate ran reactions, or waited."""
+    rows = []
+    for each in timing.federates:
+        own = timing.workers[each.first_worker : each.first_worker + each.workers]
+        busy, span = sum(worker.busy for worker in own), each.span or 1
+        rows.append(
+            (
+                each.name,
+                str(each.workers),
+                format_nanoseconds(each.span),
+                format_nanoseconds(busy),
+                f"{busy / span / each.workers:.1%}",
+            )
+        )
+    notes = [
+        f"The clock of {each.name} was moved by {format_nanoseconds(each.offset)}, "
+        f"estimated to within {format_nanoseconds(each.offset_error)}: its times are "
+        "comparable with others as far as that."
+        for each in timing.federates
+        if each.offset_error
+    ]
+    head = ("federate", "workers", "first to last tag", "busy", "utilization")
+    return Table("federates", head, rows, notes)
+
+
+_WAITS = {
+    WaitKind.SLOT: "a port at the same tag",
+    WaitKind.TAG: "the next tag may begin",
+    WaitKind.EVENT: "anything arrives",
+}
+
+
+def _waits(timing: Timing, most: int) -> Table:
+    """Return which federate waited for which, and how long."""
+    federates = timing.federates
+    lines = [
+        (wait, number) for number, each in enumerate(federates) for wait in each.waits
+    ]
+    lines.sort(key=lambda line: (-line[0].total, line[1], line[0][:2]))
     rows = [
-        (str(k), f"{w.runs:,}", format_nanoseconds(w.busy), f"{w.busy / span:.1%}")
-        for k, w in enumerate(timing.workers)
+        (
+            federates[number].name,
+            "coordinator" if wait.federate == number else federates[wait.federate].name,
+            _WAITS[wait.kind],
+            f"{wait.waits:,}",
+            format_nanoseconds(wait.total),
+            format_nanoseconds(wait.longest),
+            f"{wait.total / (federates[number].span or 1):.1%}",
+        )
+        for wait, number in lines
+    ]
+    notes = [
+        "A federate waits if none of its reactions can run; for several others at the "
+        "same time, if it needs all of them."
+    ]
+    if not rows:
+        notes = ["No federate waited for another one."]
+    head = ("federate", "waited for", "until", "waits", "total", "max", "share")
+    return _cut(Table("waits between federates", head, rows, notes), most)
+
+
+def _workers(timing: Timing) -> Table:
+    spans = [
+        (f"{each.name} {k}", each.span or 1)
+        for each in timing.federates
+        for k in range(each.workers)
+    ] or [(str(k), timing.span or 1) for k in range(len(timing.workers))]
+    rows = [
+        (name, f"{w.runs:,}", format_nanoseconds(w.busy), f"{w.busy / span:.1%}")
+        for (name, span), w in zip(spans, timing.workers, strict=True)
     ]
     note = "Busy is time in bodies of reactions; the rest is waiting and scheduling."
     return Table("workers", ("worker", "runs", "busy", "utilization"), rows, [note])

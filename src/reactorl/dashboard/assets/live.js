@@ -55,7 +55,23 @@ function duration(seconds) {
   return `${(seconds * 1e6).toPrecision(3)} µs`;
 }
 
-function showWork({ reactions, workers, cores }) {
+function showFederates(federates) {
+  find("federates").hidden = federates.length === 0;
+  const rows = find("federates").querySelector("tbody");
+  rows.replaceChildren();
+  for (const [name, time, rate, cores] of federates) {
+    const row = element("tr", {}, rows);
+    element("td", { class: "name" }, row, name);
+    element("td", { class: "n" }, row, time);
+    element("td", { class: "n" }, row, short(rate));
+    const cell = element("div", { class: "share" }, element("td", { class: "n" }, row));
+    const track = element("div", {}, cell);
+    element("div", {}, track).style.width = `${Math.min(1, cores) * 100}%`;
+    element("span", {}, cell, cores.toFixed(2));
+  }
+}
+
+function showWork({ reactions, workers, federates, cores }) {
   const marks = {};
   const most = Math.max(0.02, ...reactions.map(([, share]) => share));
   for (const [id, share] of reactions) {
@@ -65,11 +81,12 @@ function showWork({ reactions, workers, cores }) {
   }
   reactorlDiagram.setActivity(marks);
   showBusiest(reactions, most);
+  showFederates(federates);
   const rows = find("workers");
   rows.replaceChildren();
-  workers.forEach((busy, k) => {
+  workers.forEach(([name, busy]) => {
     const row = element("div", { class: "worker" }, rows);
-    element("span", {}, row, `worker ${k}`);
+    element("span", {}, row, name);
     const track = element("div", {}, row);
     element("div", {}, track).style.width = `${Math.min(1, busy ?? 0) * 100}%`;
     element("span", {}, row, busy === null ? "-" : `${Math.round(busy * 100)} %`);

@@ -82,7 +82,7 @@ class Loader:
         spans = [span_of(d) for d in found.diagnostics if d.severity is Severity.ERROR]
         unit = FileUnit(source, tree, reported=frozenset(filter(None, spans)))
         for reactor in tree.reactors:
-            name = reactor.name.text if reactor.name else source.path.stem
+            name = reactor.name.text if reactor.name else _text(source.path.stem)
             unit.own.append(ClassUnit(name, reactor, unit))
         _mark_damage(unit, sorted(span.start for span in unit.reported))
         for declared in unit.own:
@@ -242,6 +242,11 @@ class Loader:
                 what = f"files import each other: {way}"
                 advice = "Move the shared reactors to a separate file."
             self._report.error(unit.source, clause.origin.span, what, advice)
+
+
+def _text(name: str) -> str:
+    """Return the name of a file, whose bytes may be no text, as the name of a class."""
+    return name.encode(errors="backslashreplace").decode()
 
 
 def _mark_damage(unit: FileUnit, places: list[int]) -> None:

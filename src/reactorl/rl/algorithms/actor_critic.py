@@ -7,12 +7,17 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from reactorl.rl.algorithms import policy, pytree
 from reactorl.rl.algorithms._jax import jax, jnp
+from reactorl.rl.algorithms.native_policy import (
+    NativePolicy,
+    has_native_layers,
+    is_unchanged,
+)
 from reactorl.rl.algorithms.networks.choice import choose_network
 from reactorl.rl.algorithms.networks.compiled import CompiledRows
 from reactorl.rl.algorithms.networks.options import NetworkOptions
@@ -43,6 +48,19 @@ if TYPE_CHECKING:
         State,
         Weights,
     )
+
+
+_ACTING: Final = (
+    "act",
+    "act_greedy",
+    "_distribution",
+    "_outputs",
+    "_forward",
+    "_rows",
+    "_policy_of",
+    "_native",
+)
+"""Methods that a native policy stands for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,19 +148,85 @@ class ActorCritic(NetworkOptions):
         self, weights: Weights, inputs: ActInput, random: Random, progress: float
     ) -> ActOutput:
         """Return sampled actions, their log-probabilities, and the progress."""
-        actions, memory = self._distribution(weights, inputs)
-        choices = actions.sample(random)
+        memory = None
+        encoded: Array
+        logs: Any
+        policy = self._policy_of(weights, inputs)
+        if policy is not None:
+            rows = self._rows(weights, inputs.observations, np)
+            noise = policy.noise(random, len(rows))
+            choices, encoded, logs = policy.act(rows, noise, inputs.action_mask)
+        else:
+            actions, memory = self._distribution(weights, inputs)
+            choices = actions.sample(random)
+            encoded, logs = actions.actions(choices), actions.log_probs(choices)
         extras = {
             "choices": choices,
-            "log_probs": actions.log_probs(choices),
+            "log_probs": logs,
             "progress": np.full(len(choices), progress, np.float32),
         }
-        return ActOutput(actions.actions(choices), extras, memory)
+        return ActOutput(encoded, extras, memory)
 
     def act_greedy(self, weights: Weights, inputs: ActInput) -> ActOutput:
         """Return the most probable action."""
+        policy = self._policy_of(weights, inputs)
+        if policy is not None:
+            rows = self._rows(weights, inputs.observations, np)
+            return ActOutput(policy.act(rows, None, inputs.action_mask)[1])
         actions, memory = self._distribution(weights, inputs)
         return ActOutput(actions.actions(actions.greedy()), memory=memory)
+
+    def native_policy(
+        self, weights: Weights, shape: tuple[int, ...], progress: float
+    ) -> NativePolicy | None:
+        """Return the policy in native code, if it has an MLP without memory."""
+        if not is_unchanged(self, ActorCritic, _ACTING):
+            return None
+        constants = weights["constants"]
+        one_hot = constants["observations"]
+        if "is_index" in one_hot:
+            return None
+        normal = (weights["mean"], weights["scale"]) if self.norm_obs else None
+        return self._native(
+            weights,
+            shape,
+            one_hot=one_hot,
+            normal=normal,
+            extras={"progress": progress},
+        )
+
+    def _policy_of(self, weights: Weights, inputs: ActInput) -> NativePolicy | None:
+        """Return the policy in native code, for rows of inputs."""
+        if inputs.memory is not None:
+            return None
+        rows, constants = inputs.observations, weights["constants"]
+        one_hot = constants["observations"]
+        shape = (len(one_hot["values"]),) if one_hot else rows.shape[1:]
+        return self._native(weights, shape)
+
+    def _native(
+        self,
+        weights: Weights,
+        shape: tuple[int, ...],
+        **options: Any,  # noqa: ANN401
+    ) -> NativePolicy | None:
+        networks = self.networks(shape)
+        if networks.recurrent is not None or not has_native_layers(networks.network):
+            return None
+        constants = weights["constants"]["actions"]
+        layers = [*weights.get("trunk", ()), *weights["actor"]]
+        if "values" in constants:
+            return NativePolicy("categorical", layers, self.activation, **options)
+        if "low" not in constants:
+            return None
+        return NativePolicy(
+            "normal",
+            layers,
+            self.activation,
+            log_std=weights["log_std"],
+            limits=constants,
+            **options,
+        )
 
     def _distribution(
         self, weights: Weights, inputs: ActInput
@@ -169,9 +253,12 @@ class ActorCritic(NetworkOptions):
         memory: Batch | None,
         xp: Any,  # noqa: ANN401
     ) -> tuple[Any, Batch | None]:
-        normal = (weights["mean"], weights["scale"]) if self.norm_obs else None
-        rows = _inputs(weights["constants"], rows, normal, xp)
+        rows = self._rows(weights, rows, xp)
         return self.networks(rows.shape[1:]).act(weights, rows, memory, xp)
+
+    def _rows(self, weights: Weights, rows: Any, xp: Any) -> Any:  # noqa: ANN401
+        normal = (weights["mean"], weights["scale"]) if self.norm_obs else None
+        return _inputs(weights["constants"], rows, normal, xp)
 
     @cached_property
     def _compiled(self) -> CompiledRows:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from gymnasium import spaces
@@ -24,9 +24,14 @@ from reactorl.rl.algorithms.epsilon_greedy import (
     epsilon,
     nth_allowed,
 )
+from reactorl.rl.algorithms.native_policy import (
+    NativePolicy,
+    has_native_layers,
+    is_unchanged,
+)
 from reactorl.rl.algorithms.networks.choice import choose_network
 from reactorl.rl.algorithms.networks.mlp import apply_mlp, make_mlp
-from reactorl.rl.algorithms.off_policy import OffPolicy
+from reactorl.rl.algorithms.off_policy import MEAN, SCALE, OffPolicy
 from reactorl.rl.algorithms.optimizer import adam
 from reactorl.rl.flow.action_encoding import check_actions
 from reactorl.rl.flow.algorithm import ActOutput
@@ -62,6 +67,19 @@ class DQNState(NamedTuple):
     """Constants of the observation space; see ``network_input``."""
     statistics: RunningStatistics | None
     """Of observations, if they are normalized."""
+
+
+_ACTING: Final = (
+    "act",
+    "act_greedy",
+    "_num_actions",
+    "_acting",
+    "_inputs",
+    "_read",
+    "_q_values",
+    "_trunk",
+)
+"""Methods that a native policy stands for."""
 
 
 @public
@@ -205,6 +223,25 @@ class DQN(OffPolicy):
         """Return the allowed action with the largest Q-value."""
         values = self._acting(weights, inputs.observations)
         return ActOutput(best_actions(values, inputs.action_mask))
+
+    def native_policy(
+        self, weights: Weights, shape: tuple[int, ...], progress: float
+    ) -> NativePolicy | None:
+        """Return the policy in native code, if it has an MLP without streams."""
+        trunk = self._trunk(shape)
+        if self.dueling or not has_native_layers(trunk):
+            return None
+        one_hot = weights["one_hot"]
+        if "is_index" in one_hot or not is_unchanged(self, DQN, _ACTING):
+            return None
+        return NativePolicy(
+            "epsilon-greedy",
+            list(weights["network"]),
+            "relu",
+            one_hot=one_hot,
+            normal=(weights[MEAN], weights[SCALE]) if self.norm_obs else None,
+            epsilon=epsilon(self, progress),
+        )
 
     # -- learning ---------------------------------------------------------------------
 

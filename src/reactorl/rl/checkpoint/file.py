@@ -32,7 +32,7 @@ from reactorl.rl.checkpoint.identity import differences, identity, versions
 from reactorl.rl.checkpoint.not_exact import not_exact
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from pathlib import Path
 
     from reactorl.rl.checkpoint.registry import Data
@@ -131,12 +131,15 @@ def _padded(size: int) -> int:
 
 
 @public
-def read_checkpoint(path: Path, task: Task | None = None) -> Checkpoint:
+def read_checkpoint(
+    path: Path, task: Task | None = None, *, may_differ: Collection[str] = ()
+) -> Checkpoint:
     """Read a checkpoint; executes no code from it.
 
     Args:
         path: The file.
         task: The task that resumes from it; None: any.
+        may_differ: Names of hyperparameters that may have other values in the task.
 
     Raises:
         CheckpointError: There is none, it is damaged, of another version, or of
@@ -145,7 +148,10 @@ def read_checkpoint(path: Path, task: Task | None = None) -> Checkpoint:
     found = _read(path)
     if task is not None:
         ours = json.loads(json.dumps(identity(task)))
-        other = list(islice(differences(ours, found.identity), 4))
+        theirs = dict(found.identity)
+        for each in (ours, theirs):
+            each["algorithm"] = _without(each.get("algorithm"), may_differ)
+        other = list(islice(differences(ours, theirs), 4))
         if other:
             more = ", and more" if len(other) == 4 else ""
             what = f"the checkpoint is of another task: {'; '.join(other[:3])}{more}"
@@ -154,6 +160,13 @@ def read_checkpoint(path: Path, task: Task | None = None) -> Checkpoint:
             )
             raise CheckpointError(path, what, remedy)
     return found
+
+
+def _without(algorithm: Any, names: Collection[str]) -> Any:  # noqa: ANN401
+    """Return the identity of an algorithm without some of its hyperparameters."""
+    if not isinstance(algorithm, dict):  # of a file that another program wrote
+        return algorithm
+    return {key: value for key, value in algorithm.items() if key not in names}
 
 
 def _read(path: Path) -> Checkpoint:

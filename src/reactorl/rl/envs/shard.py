@@ -198,6 +198,11 @@ class LocalShard:
         return self._native is not None and self._native.is_active
 
     @property
+    def native(self) -> NativeShard | None:
+        """The native bodies, if steps may be done without this shard: no timeouts."""
+        return None if self._rules.timeout is not None else self._native
+
+    @property
     def envs(self) -> list[Any]:
         """The environments themselves; from now on they are stepped in Python."""
         if self._native is not None:

@@ -18,6 +18,8 @@ import traceback
 from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
+from reactorl._util.pauses import Pauses
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -84,12 +86,15 @@ class HangWatch:
         return guard
 
     def _look(self) -> None:
-        while not self._end.wait(min(self.seconds / 4, 1.0)):
+        period = min(self.seconds / 4, 1.0)
+        pauses = Pauses(period)
+        while not self._end.wait(period):
+            pause = pauses.look()
             now = time.monotonic()
             with self._lock:
                 guards = list(self._guards)
             for guard in guards:
-                guard.look(now)
+                guard.look(now, pause)
 
     def close(self) -> None:
         """End the thread."""
@@ -113,11 +118,20 @@ class HangGuard:
         self.subject: Callable[[], str] = lambda: "some code"
         """Describes what the guard runs, for the log."""
 
-    def look(self, now: float) -> None:
-        """Interrupt the guarded call if its deadline has passed."""
+    def look(self, now: float, pause: float = 0.0) -> None:
+        """Interrupt the guarded call if its deadline has passed.
+
+        Args:
+            now: The time.
+            pause: Seconds since the last look in which this process did not run.
+        """
         with self._lock:
             deadline = self._deadline  # the guarded thread may set it to None
-            if deadline is None or now < deadline:
+            if deadline is None:
+                return
+            if pause:
+                self._deadline = deadline = deadline + pause
+            if now < deadline:
                 return
             if not self._fired:
                 self._fired = True

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     Batch: TypeAlias = Mapping[str, Array]
     Random: TypeAlias = np.random.Generator  # noqa: TID251
 
+    from reactorl.rl.algorithms.native_policy import NativePolicy
     from reactorl.rl.checkpoint.registry import Data
     from reactorl.rl.flow.replay import ReplayConfig
     from reactorl.rl.flow.task import Task
@@ -230,6 +231,23 @@ class Algorithm(ABC):
     @abstractmethod
     def act_greedy(self, weights: Weights, inputs: ActInput) -> ActOutput:
         """Return the greedy action for each environment."""
+
+    def native_policy(
+        self, weights: Weights, shape: tuple[int, ...], progress: float
+    ) -> NativePolicy | None:
+        """Return a policy that acts as ``act`` and ``act_greedy`` do, in native code.
+
+        Rollouts then need no Python between the steps of native environments.
+
+        Args:
+            weights: As returned by ``weights``.
+            shape: Of the network's input, for one observation.
+            progress: Fraction of the training that is over.
+
+        Returns:
+            The policy; None: there is none, and ``act`` is called in each step.
+        """
+        return None
 
     def initial_memory(self, spaces: Spaces, count: int) -> Batch | None:
         """Return the memory of a recurrent policy at the start of an episode.

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 MAX_ENVS: Final = 20
 """Environments of an evaluation on its own."""
+_MANY: Final = 1000
+"""Steps of an evaluation on its own, from one report of its progress to the next."""
 
 
 class GreedyEnvs(Protocol):
@@ -37,12 +39,14 @@ class GreedyEnvs(Protocol):
     def reset(self, seeds: Mapping[int, int | None]) -> None:
         """Begin an episode in some environments, by index."""
 
-    def step_greedily(
-        self, weights: Weights, active: Sequence[int], tag: str = ""
-    ) -> Sequence[tuple[int, Episode]]:
-        """Do a greedy step in some environments; return the episodes that ended.
+    def steps_greedily(
+        self, weights: Weights, active: Sequence[int], limit: int, tag: str = ""
+    ) -> tuple[int, Sequence[tuple[int, Episode]]]:
+        """Do at least one greedy step, and more until one ends an episode.
 
-        ``tag`` is the current one, for failures.
+        Returns:
+            The number of steps, at most ``limit``, and the episodes that ended.
+            ``tag`` is the current one, for failures.
         """
 
     def save(self) -> Data:
@@ -92,7 +96,7 @@ def play(
         seed: Of the first environment; others get the next ones.
         watch: Called with the environment after each reset and step; there is only one
             environment then.
-        report: Called with the progress after each step.
+        report: Called with the progress after some steps.
     """
     count = 1 if watch is not None else min(episodes, MAX_ENVS)
     shares = [episodes // count + (k < episodes % count) for k in range(count)]
@@ -106,8 +110,9 @@ def play(
         while active:
             if watch is not None:
                 watch(envs.env)
-            ended = envs.step_greedily(weights, active)
-            steps += len(active)
+            limit = 1 if watch is not None else _MANY
+            count, ended = envs.steps_greedily(weights, active, limit)
+            steps += count * len(active)
             for index, episode in ended:
                 played[index].append(episode)
                 if watch is not None:
@@ -240,9 +245,11 @@ class Evaluation(Reactor):
     def _steps(self) -> None:
         assert self.envs is not None
         every, tag = range(self.plan.num_envs), str(self.tag)
-        for _ in range(self.plan.steps):
-            ended = self.envs.step_greedily(self.judged, every, tag)
-            self.steps += len(every)
+        left = self.plan.steps
+        while left:
+            count, ended = self.envs.steps_greedily(self.judged, every, left, tag)
+            left -= count
+            self.steps += count * len(every)
             for index, episode in ended:
                 self.episodes[index].append(episode)
             if ended:

@@ -48,14 +48,16 @@ def flow_federation(flow: Flow, wanted: Federation | int) -> Federation | None:
 
     Args:
         flow: The flow.
-        wanted: A number of federates, or a placement.
+        wanted: A number of federates, or a placement; of a Ray cluster, perhaps.
 
     Raises:
+        FederationError: There is no cluster, and it says how many federates there are.
         FlowError: There are not enough rollouts, or a placement moves what must stay
             with the main reactor.
     """
     if isinstance(wanted, int):
         wanted = Federation(wanted)
+    wanted = wanted.sized(flow.num_rollouts + 1, here=1)
     if isinstance(wanted.placement, int):
         placement = _distributed(flow, wanted.placement, wanted.rest)
     else:
@@ -63,7 +65,7 @@ def flow_federation(flow: Flow, wanted: Federation | int) -> Federation | None:
         _check(flow, placement)
     if not placement:
         return None
-    return Federation(placement, rest=wanted.rest, replicas=[CLOCK])
+    return wanted.with_placement(placement, replicas=[CLOCK])
 
 
 def _distributed(flow: Flow, federates: int, head: str) -> dict[str, str]:

@@ -12,6 +12,7 @@ from reactorl import Input, Output, Reactor, param, reaction, shutdown, startup
 from reactorl.rl._public import public
 from reactorl.rl.checkpoint.registry import random_state, set_random_state
 from reactorl.rl.flow.algorithm import FlowError
+from reactorl.rl.flow.native_stepping import NativeRollout
 from reactorl.rl.flow.policy_memory import memory_columns
 from reactorl.rl.flow.shard_envs import RolloutEnvs
 from reactorl.rl.flow.trajectory import Columns, Trajectory
@@ -96,19 +97,34 @@ class Rollout(Reactor):
         arrays, tag = envs.arrays, str(self.tag)
         steps = Columns(plan.num_steps)
         episodes: list[Episode] = []
-        for _ in range(plan.num_steps):
-            inputs = envs.inputs()
-            output = act(weights, inputs, random, progress)
-            steps.put("observations", inputs.observations)
-            steps.put("actions", output.actions)
-            for name, value in output.extras.items():
-                steps.put(name, value)
-            if inputs.action_mask is not None:
-                steps.put("action_masks", inputs.action_mask)
-            if inputs.memory is not None:
-                for name, value in memory_columns(inputs.memory).items():
+        native = None
+        if envs.native is not None and not plan.clip_rewards:
+            acting = (plan.algorithm, weights, progress, random)
+            native = NativeRollout(envs, steps, plan.num_steps, *acting)
+        step = 0
+        while step < plan.num_steps:
+            is_begun = False
+            if native is not None:
+                step, is_begun = native.advance(step, episodes)
+                if step == plan.num_steps:
+                    break
+                random = native.random(step)
+            steps.go_to(step)
+            if native is not None and is_begun:
+                ended = native.finish(step, tag)
+            else:
+                inputs = envs.inputs()
+                output = act(weights, inputs, random, progress)
+                steps.put("observations", inputs.observations)
+                steps.put("actions", output.actions)
+                for name, value in output.extras.items():
                     steps.put(name, value)
-            ended = envs.step(output, tag)
+                if inputs.action_mask is not None:
+                    steps.put("action_masks", inputs.action_mask)
+                if inputs.memory is not None:
+                    for name, value in memory_columns(inputs.memory).items():
+                        steps.put(name, value)
+                ended = envs.step(output, tag)
             rewards = arrays.rewards
             steps.put("rewards", np.sign(rewards) if plan.clip_rewards else rewards)
             terminations = steps.put("terminations", arrays.terminations)
@@ -124,7 +140,7 @@ class Rollout(Reactor):
                 if next_masks is not None:
                     next_masks[who] = last_mask
                 episodes.append(episode)
-            steps.next()
+            step += 1
         for name, what in (("rewards", "reward"), ("next_observations", "observation")):
             self._check_finite(steps.arrays[name], what)
         last_observations = envs.observations().copy()

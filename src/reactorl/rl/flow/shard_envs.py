@@ -12,12 +12,13 @@ from gymnasium.vector import AutoresetMode
 
 from reactorl.rl.envs.commands import Describe, Description, Only, Reset, Step
 from reactorl.rl.envs.errors import EnvError
-from reactorl.rl.envs.shard import execute
+from reactorl.rl.envs.shard import LocalShard, execute
 from reactorl.rl.envs.snapshot_policy import load
 from reactorl.rl.flow.action_encoding import ActionDecoder
 from reactorl.rl.flow.action_masks import ActionMasks, MaskError
 from reactorl.rl.flow.algorithm import ActInput
 from reactorl.rl.flow.encoding import Encoder
+from reactorl.rl.flow.native_stepping import native_stepping
 from reactorl.rl.flow.policy_memory import PolicyMemory
 from reactorl.rl.flow.trajectory import Episode
 from reactorl.rl.wrappers.life_loss import is_life_lost
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from reactorl.rl.checkpoint.registry import Data
     from reactorl.rl.envs.arrays import Arrays
     from reactorl.rl.envs.commands import Command
+    from reactorl.rl.envs.native.shard import NativeShard
     from reactorl.rl.envs.shard import EnvShard, Replies
     from reactorl.rl.envs.shard_factory import ShardFactory
     from reactorl.rl.flow.algorithm import (
@@ -119,6 +121,23 @@ class ShardEnvs:
         """The current masks, one row each; None: the environments give none."""
         return self._masks.rows
 
+    # -- steps in native code ---------------------------------------------------------
+
+    @property
+    def native(self) -> NativeShard | None:
+        """Native bodies of all sub-environments; None: they live elsewhere."""
+        return self._shard.native if isinstance(self._shard, LocalShard) else None
+
+    @property
+    def encoder(self) -> Encoder:
+        """Encodes observations."""
+        return self._encoder
+
+    @property
+    def sums(self) -> tuple[Array, Array]:
+        """The returns and lengths of the episodes so far, to be added to."""
+        return self._returns, self._lengths
+
     def _failure(self, error: MaskError, tag: str = "") -> EnvError:
         """Return an invalid mask as a failure of its environment."""
         name = self._execute(Describe())[error.index].name
@@ -209,6 +228,18 @@ class RolloutEnvs(ShardEnvs):
         except MaskError as error:
             raise self._failure(error, tag) from None
 
+    def finish(self, native: NativeShard, output: ActOutput, tag: str) -> list[Ended]:
+        """Finish a step that native bodies have begun; see ``step``."""
+        actions = self._decoder.batch(output.actions)
+        replies = raise_failure(native.finish(actions, self._every), tag)
+        self._returns += self.arrays.rewards
+        self._lengths += 1
+        return self._ended(replies, tag)
+
+    def put_masks(self, rows: Array) -> None:
+        """Note the masks after native steps."""
+        self._masks.rows = rows
+
     def _ended(self, replies: Replies, tag: str) -> list[Ended]:
         """Return the episodes that ended, and note what the infos of a step say."""
         ended = []
@@ -298,6 +329,50 @@ class EvaluationEnvs(ShardEnvs):
             by_index = dict(zip(rows, actions, strict=True))
             command = Only(Step(by_index), tuple(rows))
         replies = self._execute(command, tag)
+        return self._after_step(rows, replies, tag)
+
+    def steps_greedily(
+        self, weights: Weights, active: Sequence[int], limit: int, tag: str = ""
+    ) -> tuple[int, list[tuple[int, Episode]]]:
+        """Do greedy steps until an episode ends, or the limit is reached.
+
+        Returns:
+            The number of steps, and what ``step_greedily`` returns for the last one.
+        """
+        found = self._play(weights, list(active), limit, tag)
+        if found is None:
+            return 1, self.step_greedily(weights, active, tag)
+        return found
+
+    def _play(
+        self, weights: Weights, rows: list[int], limit: int, tag: str
+    ) -> tuple[int, list[tuple[int, Episode]]] | None:
+        """Do greedy steps in native code; None: that is not possible."""
+        stepping = native_stepping(self, self._algorithm, weights, 0.0)
+        if stepping is None:
+            return None
+        actions = stepping.actions(len(rows))
+        count, is_left = stepping.core.play(
+            rows, limit, *self.sums, self._max_steps, actions
+        )
+        if is_left:
+            by_index = dict(zip(rows, self._decoder.batch(actions), strict=True))
+            replies = raise_failure(stepping.native.finish(by_index, rows), tag)
+            return count, self._after_step(rows, replies, tag)
+        if stepping.masks is not None:
+            masks = self._masks.rows
+            assert masks is not None
+            masks = masks.copy()
+            masks[rows] = stepping.masks[self.observations()[rows]]
+            over = self.arrays.terminations | self.arrays.truncations
+            masks[[index for index in rows if over[index]]] = True
+            self._masks.rows = masks
+        return count, self._ends(rows)
+
+    def _after_step(
+        self, rows: list[int], replies: Replies, tag: str
+    ) -> list[tuple[int, Episode]]:
+        """Note what a step gave, and return the episodes that ended."""
         for reply in replies.values():
             log_restart(reply[0], tag)
         self._returns[rows] += self.arrays.rewards[rows]
@@ -311,6 +386,10 @@ class EvaluationEnvs(ShardEnvs):
             raise self._failure(error, tag) from None
         # As in training: to the policy, a lost life is the end of an episode.
         self._memory.begin([k for k, info in infos.items() if is_life_lost(info)])
+        return self._ends(rows)
+
+    def _ends(self, rows: list[int]) -> list[tuple[int, Episode]]:
+        over = self.arrays.terminations | self.arrays.truncations
         ends = over | (self._lengths >= self._max_steps)
         return [
             (index, replace(self._episode(index), is_cut=not over[index]))
@@ -321,7 +400,11 @@ class EvaluationEnvs(ShardEnvs):
 
 def execute_or_raise(shard: EnvShard, command: Command, tag: str = "") -> Replies:
     """Let a shard execute a command; raise the first failure, with the tag."""
-    replies = execute(shard, command)
+    return raise_failure(execute(shard, command), tag)
+
+
+def raise_failure(replies: Replies, tag: str) -> Replies:
+    """Return replies; raise the first failure among them, with the tag."""
     if replies:
         for reply in replies.values():
             if isinstance(reply, EnvError):

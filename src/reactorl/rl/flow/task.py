@@ -208,7 +208,7 @@ class Task(TaskOptions, ABC):
             seed: Of the first environment; others get the next ones.
             watch: Called with the environment after each reset and step, for rendering;
                 there is only one environment then.
-            report: Called with the progress after each step.
+            report: Called with the progress after some steps.
         """
 
     # -- in terms of these ------------------------------------------------------------

@@ -88,9 +88,9 @@ class Columns:
         row[...] = values
         return row
 
-    def next(self) -> None:
-        """Continue with the next row."""
-        self._row += 1
+    def go_to(self, row: int) -> None:
+        """Continue with this row."""
+        self._row = row
 
 
 def concatenate(trajectories: Sequence[Trajectory]) -> dict[str, Array]:

@@ -340,6 +340,16 @@ class AgentsEnvs:
         for memory in self._memories.values():
             memory.begin(list(seeds))
 
+    def steps_greedily(
+        self,
+        weights: Mapping[Any, Weights],
+        active: Sequence[int],
+        limit: int,
+        tag: str = "",
+    ) -> tuple[int, list[tuple[int, Episode]]]:
+        """Do one greedy step, in some environments; see ``GreedyEnvs``."""
+        return 1, self.step_greedily(weights, active, tag)
+
     def step_greedily(
         self, weights: Mapping[Any, Weights], active: Sequence[int], tag: str = ""
     ) -> list[tuple[int, Episode]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from reactorl._util.key_values import format_key_values, parse_key_values
@@ -19,7 +20,7 @@ from reactorl.rl.checkpoint.identity import described
 from reactorl.rl.runs.directory import RunDirectory, RunError
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Sequence
 
     from reactorl.rl.flow.algorithm import Algorithm
     from reactorl.rl.flow.task import Task, TaskOptions
@@ -57,6 +58,24 @@ def settings_of(task: Task) -> dict[str, Any]:
     algorithm = task.algorithm
     found |= {f.name: described(getattr(algorithm, f.name)) for f in fields(algorithm)}
     return found
+
+
+def new_run(
+    task: Task, path: Path | None, *, runs: Path = Path("runs"), command: Sequence[str]
+) -> RunDirectory:
+    """Create the directory of a new run of a task; see ``RunDirectory.create``.
+
+    Raises:
+        RunError: It cannot be created, or has a run already.
+    """
+    return RunDirectory.create(
+        path,
+        runs=runs,
+        algorithm=algorithm_name(task),
+        settings=settings_of(task),
+        command=command,
+        preprocessing=task.preprocessing_steps,
+    )
 
 
 def _setting(value: Any) -> Any:  # noqa: ANN401

@@ -8,7 +8,7 @@ import json
 import os
 import re
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from reactorl import Position, ReactorlError
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 """Of the configuration."""
+CHECKPOINT: Final = "checkpoint"
+"""The file of the newest checkpoint."""
 _TYPES: Final = {
     "algorithm": str, "settings": dict, "preprocessing": list, "command": list,
     "versions": dict, "began": int,
@@ -68,6 +70,21 @@ class RunDirectory:
 
     path: Path
     config: dict[str, Any]
+    given: Path | None = None
+    """The path in messages, if it is another one."""
+
+    def below(self, here: Path) -> RunDirectory:
+        """Return this with an absolute path, and messages as before.
+
+        Args:
+            here: The working directory, which an environment may change later.
+        """
+        return replace(self, path=here / self.path, given=self.shown)
+
+    @property
+    def shown(self) -> Path:
+        """The path in messages."""
+        return self.path if self.given is None else self.given
 
     @classmethod
     def create(
@@ -157,7 +174,7 @@ class RunDirectory:
     @property
     def checkpoint(self) -> Path:
         """The newest checkpoint."""
-        return self.path / "checkpoint"
+        return self.path / CHECKPOINT
 
     @property
     def metrics(self) -> Path:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reactorl._util.formatting import format_number, format_seconds
@@ -11,7 +12,6 @@ from reactorl.rl._public import public
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from reactorl.rl.flow.algorithm import Weights
 
@@ -29,6 +29,7 @@ class TrainingResult:
     digest: str
     """SHA-256 of the weights: equal if all bits are."""
     directory: Path
+    """The directory of the run, as an absolute path."""
     iterations: int
     """Number of iterations, those of earlier runs included."""
     steps: int
@@ -52,6 +53,8 @@ class TrainingResult:
     """Whether the run's directory has a trace."""
     not_exact: Sequence[str] = ()
     """Which environments a resumed run cannot continue exactly, and why."""
+    shown: str = field(default="", repr=False)
+    """The directory as it was given, for messages."""
 
     @property
     def final_return(self) -> float | None:
@@ -60,7 +63,7 @@ class TrainingResult:
 
     def summary(self) -> str:
         """Return a table of the results, and where to find more."""
-        path = self.directory
+        path = Path(self.shown or self.directory)
         rows = [
             ("steps", f"{self.steps:,} of {self.total_steps:,}"),
             ("return, last 100", format_number(_mean(self.last_returns))),

@@ -10,6 +10,7 @@ from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from reactorl._util.files import write_atomic
+from reactorl._util.interrupts import remembered_interrupts
 from reactorl._util.status_line import StatusLine
 from reactorl.rl._public import public
 from reactorl.rl.checkpoint.file import write_checkpoint
@@ -111,7 +112,7 @@ class TrainingSession:
         steps = self._written * self.task.steps_per_iteration
         return (
             f"The last complete checkpoint is of step {steps}; resume from it with "
-            f"--resume {self.directory.path}."
+            f"--resume {self.directory.shown}."
         )
 
     @property
@@ -134,9 +135,11 @@ class TrainingSession:
         """Train, and leave everything in the run's directory."""
         task, trainer = self.task, self.trainer
         with ExitStack() as stack:
+            starting = stack.enter_context(ExitStack())
+            starting.enter_context(remembered_interrupts())
             run = self._run = task.start(
                 workers=trainer.workers,
-                federation=trainer.federates if trainer.federates > 1 else None,
+                federation=trainer.wanted_federation,
                 saved=self._saved,
                 trace="values" if trainer.trace else False,
                 timing=trainer.timing,
@@ -158,6 +161,7 @@ class TrainingSession:
             stack.callback(self._metrics.close)
             progress = Progress(task, run.done, self._returns(), title=self.title)
             self._show_preprocessing()
+            starting.close()
             with _stop_signals() as signals, run:
                 self._call("on_start")
                 with Display(progress) if trainer.progress else nullcontext() as shown:
@@ -171,7 +175,7 @@ class TrainingSession:
                 self._checkpoint()
                 weights = run.weights
             complete = run.done == task.iterations
-            if complete or not signals:
+            if not signals:
                 self._evaluate(weights)
             if not complete and self._dashboard is not None:
                 self._dashboard.end("stopped")
@@ -187,6 +191,7 @@ class TrainingSession:
             weights=weights,
             digest=self._digest,
             directory=self.directory.path,
+            shown=str(self.directory.shown),
             iterations=run.done,
             steps=self.step,
             total_steps=task.iterations * task.steps_per_iteration,
@@ -195,7 +200,7 @@ class TrainingSession:
             final_returns=self._final_returns,
             final_cut=self._cut,
             stopped="" if complete else self._stop or "stopped",
-            signal=signals[0] if signals and not complete else None,
+            signal=signals[0] if signals else None,
             trace_error=self._trace_error,
             traced=trainer.trace or trainer.timing,
             not_exact=tuple(self._not_exact),
@@ -355,7 +360,7 @@ class TrainingSession:
         from reactorl.diagram import scene
 
         task = self.task
-        name, path = algorithm_name(task), str(self.directory.path)
+        name, path = algorithm_name(task), str(self.directory.shown)
         resume = ["reactorl", "train", name, "--resume", path]
         outcome = Outcome(
             title=self.title,

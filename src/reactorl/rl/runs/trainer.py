@@ -6,22 +6,29 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from reactorl import MAX_WORKERS, FederationError, ReactorlError
+from reactorl import (
+    MAX_WORKERS,
+    Federation,
+    FederationError,
+    RayFederation,
+    ReactorlError,
+)
 from reactorl.rl._public import public
 from reactorl.rl.checkpoint.file import read_checkpoint
 from reactorl.rl.flow.algorithm import FlowError, require
-from reactorl.rl.runs.config import algorithm_name, settings_of, task_of
+from reactorl.rl.runs.config import algorithm_name, new_run, settings_of, task_of
 from reactorl.rl.runs.directory import RunDirectory, RunError
 from reactorl.rl.runs.session import TrainingSession
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from reactorl.rl.flow.task import Task
     from reactorl.rl.runs.callbacks import Callback
@@ -37,10 +44,21 @@ class TrainerOptions:
 
     workers: int | None = None
     """Number of threads; default: chosen by the runtime."""
-    federates: int = 1
-    """Number of processes of this machine that share the rollouts; the first one also
-    learns and evaluates. At most one more than rollouts. 'workers' is then the number
-    of threads of each."""
+    federates: int | None = None
+    """Number of processes that share the rollouts; the first one also learns and
+    evaluates. At most one more than rollouts. 'workers' is then the number of threads
+    of each. Default: 1, and on a Ray cluster one more than it has nodes."""
+    nodes: Literal["ray"] | None = None
+    """Where the processes run: on this machine by default, with 'ray' on the nodes of a
+    Ray cluster. The first one is always this one."""
+    ray_address: str | None = None
+    """Address of the Ray cluster, as for 'ray.init'; default: RAY_ADDRESS, or the
+    cluster of this machine; if there is none, a local one is started."""
+    cpus_per_federate: float = 1.0
+    """CPUs that Ray reserves for each process but this one."""
+    python: str | None = None
+    """Interpreter of the processes on the nodes of a Ray cluster, with reactorl
+    installed; default: that of Ray. It may be a free-threaded one, which Ray is not."""
     restarts: int = 0
     """How often the training starts again from its last checkpoint when a federate is
     gone, by itself; see 'federates'."""
@@ -89,6 +107,9 @@ class Trainer(TrainerOptions):
     directory: Path | str | None = field(default=None, kw_only=False)
     """Directory of the run; None: a new one below ``runs_dir``, named after
     environment, algorithm, seed and time."""
+    federation: Federation | None = None
+    """Where the reactors run, instead of 'federates' and 'nodes': a placement, or a
+    ``RayFederation``."""
     callbacks: Sequence[Callback] = ()
     """Called during training, in this order; see ``Callback``."""
     resume: bool = False
@@ -114,11 +135,19 @@ class Trainer(TrainerOptions):
     def __post_init__(self) -> None:
         fits = self.workers is None or 1 <= self.workers <= MAX_WORKERS
         require(fits, self, "workers", f"from 1 to {MAX_WORKERS}")
-        require(self.federates >= 1, self, "federates", "at least 1")
+        several = self.federates is None or self.federates >= 1
+        require(several, self, "federates", "at least 1")
+        require(self.nodes in (None, "ray"), self, "nodes", "None or 'ray'")
+        require(self.cpus_per_federate > 0, self, "cpus_per_federate", "more than 0")
+        if self.nodes is None:
+            for name in ("ray_address", "python"):
+                given = getattr(self, name) is None
+                require(given, self, name, "None without nodes='ray'")
+        if self.federation is not None:
+            for name in ("federates", "nodes"):
+                given = getattr(self, name) is None
+                require(given, self, name, "None beside a federation")
         require(self.restarts >= 0, self, "restarts", "0 or more")
-        if self.timing and self.federates > 1:
-            msg = "timing must be False with several federates, got True"
-            raise FlowError(msg, "Measure times in one process.")
         require(self.checkpoint_every >= 1, self, "checkpoint_every", "at least 1")
         require(self.final_episodes >= 0, self, "final_episodes", "0 or more")
         if self.resume and self.directory is None:
@@ -127,6 +156,21 @@ class Trainer(TrainerOptions):
         if self.track and find_spec("wandb") is None:
             msg = "track needs Weights & Biases, which is not installed"
             raise FlowError(msg, "Install it (pip install wandb), or do not track.")
+
+    @cached_property
+    def wanted_federation(self) -> Federation | None:
+        """Where the reactors run; None: all in this process."""
+        if self.federation is not None:
+            return self.federation
+        if self.nodes is None:
+            count = self.federates or 1
+            return Federation(count) if count > 1 else None
+        return RayFederation(
+            num_federates=self.federates,
+            cpus_per_federate=self.cpus_per_federate,
+            address=self.ray_address,
+            python=self.python,
+        )
 
     def fit(self) -> TrainingResult:
         """Train until the end, until a callback stops, or until Ctrl-C.
@@ -149,10 +193,12 @@ class Trainer(TrainerOptions):
             ReactorlError: The training failed; a note of the error says how to resume.
             OSError: A file of the run cannot be written.
         """
-        self.task.check_federates(self.federates)
-        self.task.check()  # before anything is written
+        if self.wanted_federation is not None:
+            self.task.check_federates(self.federates or 2)
+        with _same_working_directory() as here:
+            self.task.check()  # before anything is written
         with ExitStack() as stack:
-            directory = self._open()
+            directory = self._open().below(here)
             stack.callback(os.close, directory.lock())
             left, resumes = self.restarts, self.resume
             while True:
@@ -189,13 +235,11 @@ class Trainer(TrainerOptions):
                 remedy = "Resume it with the algorithm that it was started with."
                 raise RunError(found.path, what, remedy)
             return found
-        return RunDirectory.create(
+        return new_run(
+            self.task,
             None if self.directory is None else Path(self.directory),
             runs=Path(self.runs_dir),
-            algorithm=algorithm_name(self.task),
-            settings=settings_of(self.task),
             command=self.command,
-            preprocessing=self.task.preprocessing_steps,
         )
 
     def _tracker(self, directory: RunDirectory) -> Any:  # noqa: ANN401
@@ -210,3 +254,18 @@ class Trainer(TrainerOptions):
             config=settings_of(self.task),
             name=directory.path.name,
         )
+
+
+@contextmanager
+def _same_working_directory() -> Iterator[Path]:
+    """Yield the working directory, and return to it if an environment changes it."""
+    try:
+        here = Path.cwd()
+    except FileNotFoundError:  # it was removed
+        yield Path()
+        return
+    try:
+        yield here
+    finally:
+        with suppress(OSError):
+            os.chdir(here)

@@ -36,7 +36,7 @@ def test_gru_step_equals_its_definition(xp: Any) -> None:
     params = random_params(layer, 2)
     x, h = np.float32([[1, -2], [0.5, 3]]), np.float32([[1, 2, 3], [-1, 0, 1]])
 
-    found = layer.step(params, layer.project(params, x), {"h": h}, xp)
+    found = layer.step(params, layer.project(params, x, xp), {"h": h}, xp)
 
     wi, wh = (np.split(params[n], 3, axis=1) for n in ("wi", "wh"))
     b = np.split(params["b"], 3)
@@ -53,7 +53,7 @@ def test_lstm_step_equals_its_definition(xp: Any) -> None:
     x = np.float32([[1, -2], [0.5, 3]])
     h, c = np.float32([[1, 2, 3], [-1, 0, 1]]), np.float32([[0, 1, 2], [3, 2, 1]])
 
-    found = layer.step(params, layer.project(params, x), {"h": h, "c": c}, xp)
+    found = layer.step(params, layer.project(params, x, xp), {"h": h, "c": c}, xp)
 
     wi, wh = (np.split(params[n], 4, axis=1) for n in ("wi", "wh"))
     b = np.split(params["b"], 4)
@@ -84,7 +84,7 @@ def test_torch_gives_the_same_steps() -> None:
             else:
                 due = cell(torch.from_numpy(x), before)
         memory = dict.fromkeys(layer.names, h)
-        found = layer.step(params, layer.project(params, x), memory, np)
+        found = layer.step(params, layer.project(params, x, np), memory, np)
         np.testing.assert_allclose(found["h"], due.numpy(), rtol=1e-5, atol=1e-6)
 
 
@@ -104,7 +104,7 @@ def test_sequences_are_steps_with_zero_memory_at_episode_starts(layer: Any) -> N
     memory = before
     for step, start in zip(range(5), starts, strict=True):
         memory = {n: np.where(start[:, None], 0, m) for n, m in memory.items()}
-        memory = layer.step(params, layer.project(params, inputs[step]), memory, np)
+        memory = layer.step(params, layer.project(params, inputs[step], np), memory, np)
         for name in layer.names:
             near = {"rtol": 1e-4, "atol": 1e-5}
             np.testing.assert_allclose(found[name][step], memory[name], **near)
@@ -127,7 +127,7 @@ def test_gradients_through_time_equal_finite_differences(layer: Any) -> None:
         for step, start in zip(inputs.astype(np.float64), starts, strict=True):
             if start[0]:
                 memory = {n: np.zeros((1, 2)) for n in layer.names}
-            memory = layer.step(params, layer.project(params, step), memory, np)
+            memory = layer.step(params, layer.project(params, step, np), memory, np)
             total += float((memory["h"] ** 2).sum())
         return total
 

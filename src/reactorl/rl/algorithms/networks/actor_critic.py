@@ -232,7 +232,7 @@ class ActorCriticNetwork:
         assert self.recurrent is not None
         features = self._network(params, part, rows, xp, chunks)
         layer = self._layers(params, part)[-1]
-        projected = self.recurrent.project(layer, features)
+        projected = self.recurrent.project(layer, features, xp)
         return self.recurrent.step(layer, projected, memory, xp)
 
 

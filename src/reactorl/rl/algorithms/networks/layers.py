@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fully connected layers."""
+"""Fully connected layers, in JAX for learning and in native code for acting."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from reactorl.rl.envs.native import _bodies
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -30,6 +32,42 @@ def apply_layer(layer: dict[str, Any], rows: Any, xp: ModuleType) -> Any:  # noq
     """Return the output of one layer, without activation."""
     if xp is not np:
         return rows @ layer["w"] + layer["b"]
-    rows = rows @ layer["w"]
-    rows += layer["b"]
+    return apply_layers([layer], rows, "none", "none")
+
+
+def apply_layers(
+    layers: list[dict[str, Any]],
+    rows: Any,  # noqa: ANN401
+    hidden: str,
+    last: str,
+) -> Any:  # noqa: ANN401
+    """Return the output of layers for each row of an array of NumPy.
+
+    A row's bits do not depend on the other rows, unlike those of a product of
+    matrices in NumPy. Arrays that are not ``float32`` are computed in NumPy.
+
+    Args:
+        layers: At least one.
+        rows: One input each.
+        hidden: Activation of all layers but the last.
+        last: Activation of the last one: ``relu``, ``tanh`` or ``none``.
+    """
+    found = np.empty((*rows.shape[:-1], layers[-1]["b"].shape[0]), np.float32)
+    inputs = np.ascontiguousarray(rows)
+    if _bodies.apply_layers(layers, inputs, found, hidden, last):
+        return found
+    if _bodies.apply_layers(contiguous(layers), inputs, found, hidden, last):
+        return found
+    for place, layer in enumerate(layers):
+        rows = rows @ layer["w"] + layer["b"]
+        activation = last if place == len(layers) - 1 else hidden
+        if activation != "none":
+            rows = np.tanh(rows) if activation == "tanh" else np.maximum(rows, 0)
     return rows
+
+
+def contiguous(layers: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return layers with arrays as native code reads them, copied if need be."""
+    return [
+        {name: np.ascontiguousarray(layer[name]) for name in layer} for layer in layers
+    ]

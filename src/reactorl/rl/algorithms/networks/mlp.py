@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Multilayer perceptrons, in JAX for learning and in NumPy for acting.
+"""Multilayer perceptrons, in JAX for learning and in native code for acting.
 
-Acting has few rows at a time: NumPy needs a tenth of the time that the call of a
-compiled function takes.
+Acting has few rows at a time: native code needs less than a tenth of the time that the
+call of a compiled function takes, and a row's bits do not depend on its batch.
 """
 
 from __future__ import annotations
@@ -15,7 +15,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from reactorl.rl._public import public
-from reactorl.rl.algorithms.networks.layers import apply_layer, make_layer
+from reactorl.rl.algorithms.networks.layers import (
+    apply_layer,
+    apply_layers,
+    make_layer,
+)
 from reactorl.rl.algorithms.networks.network import Network
 
 if TYPE_CHECKING:
@@ -57,19 +61,18 @@ def apply_mlp(layers: Layers, rows: Any, xp: ModuleType, hidden: str = "relu") -
         xp: ``numpy`` or ``jax.numpy``.
         hidden: Activation of hidden layers, ``relu`` or ``tanh``.
     """
+    if xp is np:
+        return apply_layers(list(layers), rows, hidden, "none")
     return apply_layer(layers[-1], apply_hidden(layers[:-1], rows, xp, hidden), xp)
 
 
 def apply_hidden(layers: Layers, rows: Any, xp: ModuleType, hidden: str) -> Any:  # noqa: ANN401
     """Return the output of layers that are all followed by the activation."""
+    if xp is np:
+        return apply_layers(list(layers), rows, hidden, hidden) if layers else rows
     for layer in layers:
         rows = apply_layer(layer, rows, xp)
-        if xp is np:  # the array is new: no other one is needed
-            np.tanh(rows, out=rows) if hidden == "tanh" else np.maximum(
-                rows, 0, out=rows
-            )
-        else:
-            rows = xp.tanh(rows) if hidden == "tanh" else xp.maximum(rows, 0)
+        rows = xp.tanh(rows) if hidden == "tanh" else xp.maximum(rows, 0)
     return rows
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 import numpy as np
 
 from reactorl.rl.algorithms._jax import jax, jnp
-from reactorl.rl.algorithms.networks.layers import orthogonal
+from reactorl.rl.algorithms.networks.layers import apply_layer, orthogonal
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -58,9 +58,9 @@ class RecurrentLayer(ABC):
         """Return the memory at the start of an episode, in so many rows."""
         return {name: np.zeros((count, self.size), np.float32) for name in self.names}
 
-    def project(self, params: Any, inputs: Any) -> Any:  # noqa: ANN401
+    def project(self, params: Any, inputs: Any, xp: ModuleType) -> Any:  # noqa: ANN401
         """Return the part of the gates that does not depend on the memory."""
-        return inputs @ params["wi"] + params["b"]
+        return apply_layer({"w": params["wi"], "b": params["b"]}, inputs, xp)
 
     @abstractmethod
     def step(
@@ -95,7 +95,9 @@ class RecurrentLayer(ABC):
             after = self.step(params, projected, kept, jnp)
             return after, after
 
-        _, found = jax.lax.scan(one, memory, (self.project(params, inputs), starts))
+        _, found = jax.lax.scan(
+            one, memory, (self.project(params, inputs, jnp), starts)
+        )
         return found  # type: ignore[no-any-return]
 
 
@@ -119,7 +121,7 @@ class GRU(RecurrentLayer):
     ) -> Memory:
         """Return the memory after one step."""
         before = memory["h"]
-        inner = before @ params["wh"]
+        inner = _product(before, params["wh"], xp)
         size = self.size
         reset = _sigmoid(projected[:, :size] + inner[:, :size], xp)
         update = _sigmoid(projected[:, size : 2 * size] + inner[:, size : 2 * size], xp)
@@ -149,7 +151,7 @@ class LSTM(RecurrentLayer):
         xp: ModuleType,
     ) -> Memory:
         """Return the memory after one step."""
-        gates = projected + memory["h"] @ params["wh"]
+        gates = projected + _product(memory["h"], params["wh"], xp)
         size = self.size
         enter, forget, candidate, leave = (
             gates[:, place * size : (place + 1) * size] for place in range(4)
@@ -163,6 +165,13 @@ def recurrent_layer(kind: Recurrence, size: int) -> RecurrentLayer | None:
     """Return the layer of this kind, None for ``none``."""
     layers = {"gru": GRU, "lstm": LSTM}
     return layers[kind](size) if kind != "none" else None
+
+
+def _product(rows: Any, weights: Any, xp: ModuleType) -> Any:  # noqa: ANN401
+    if xp is not np:
+        return rows @ weights
+    layer = {"w": weights, "b": np.zeros(weights.shape[1], np.float32)}
+    return apply_layer(layer, rows, xp)
 
 
 def _sigmoid(values: Any, xp: ModuleType) -> Any:  # noqa: ANN401

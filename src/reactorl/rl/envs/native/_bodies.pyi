@@ -50,6 +50,36 @@ class Group:
     def is_live(self, at: int) -> bool:
         """Whether its state is here."""
 
+def apply_layers(layers: list[dict[str, object]], rows: object, out: object, hidden: str, last: str) -> bool:
+    """
+    Write the outputs of layers for rows; False if these are not arrays of float32 numbers that fit.
+    """
+
+class Policy:
+    """A network, and a distribution over actions."""
+
+    def __init__(self, *, layers: list[dict[str, object]], hidden: str, kind: str, values: Sequence[int], sources: Sequence[int], mean: Sequence[float], scale: Sequence[float], log_std: Sequence[float], bounds: Sequence[Sequence[float]], epsilon: float) -> None: ...
+
+    def act(self, rows: object, *, noise: object | None, masks: object | None, indices: object | None, numbers: object | None, actions: object | None, log_probs: object | None) -> None:
+        """
+        Act on rows of inputs, and write what is wanted into arrays; without noise greedily.
+        """
+
+class Stepping:
+    """Environments, and a policy acting in them."""
+
+    def __init__(self, group: Group, policy: Policy, width: int, parts: int, masks: object | None) -> None: ...
+
+    def collect(self, start: int, stop: int, noise: object, columns: dict[str, object], returns: object, lengths: object) -> tuple[int, list[tuple[float, int]]]:
+        """
+        Collect steps. Return the next one, and return and length of episodes that ended; a step below `stop` has to be finished in Python.
+        """
+
+    def play(self, active: Sequence[int], limit: int, returns: object, lengths: object, longest: int, actions: object) -> tuple[int, bool]:
+        """
+        Do greedy steps in some environments until an episode ends. Return their number, and whether the last one, with these actions, has to be finished in Python.
+        """
+
 def sine(arg: float, /) -> float: ...
 
 def cosine(arg: float, /) -> float: ...

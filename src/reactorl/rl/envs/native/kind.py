@@ -129,6 +129,11 @@ class Kind(ABC):
     has_infos: ClassVar[bool] = False
     """Whether infos are not empty."""
 
+    @property
+    def masks(self) -> Array | None:
+        """The action mask of each observation, an index; None: there are none."""
+        return None
+
     def info(self, transition: int, state: int) -> Info:
         """Return the info of a step."""
         return {}

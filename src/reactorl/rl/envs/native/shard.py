@@ -203,14 +203,32 @@ class NativeShard:
             return {}
         return self._replies(actions)
 
-    def _replies(self, actions: Actions) -> dict[int, Any]:
+    def ready(self) -> _bodies.Group | None:
+        """Return the bodies if the state of all sub-environments is in them."""
+        for at in sorted(self._waiting):
+            self._adopt(at)
+        return self._group if self._live == len(self._places) else None
+
+    @property
+    def kind(self) -> Kind:
+        """The class of the sub-environments."""
+        return self._kind
+
+    def finish(self, actions: Actions, places: Sequence[int]) -> dict[int, Any]:
+        """Finish a step of some places that bodies have left; return the replies."""
+        return self._replies(actions, places)
+
+    def _replies(
+        self, actions: Actions, places: Sequence[int] | None = None
+    ) -> dict[int, Any]:
         """Finish a step in Python, and return the replies."""
         replies: dict[int, Any] = {}
         codes = self._status
-        places: Any = range(len(codes))
+        every: Any = range(len(codes)) if places is None else places
         if not self._kind.has_infos:
-            places = np.flatnonzero(codes > _bodies.RESET).tolist()
-        for at in places:
+            left = np.flatnonzero(codes > _bodies.RESET).tolist()
+            every = left if places is None else [at for at in places if at in left]
+        for at in every:
             try:
                 reply: Any = self._reply(at, int(codes[at]), actions)
             except EnvError as failure:

@@ -280,6 +280,11 @@ class Taxi(Tabular):
         self._masks = [core.action_mask(s) for s in range(len(self._held.initial))]
         return made
 
+    @property
+    def masks(self) -> Array | None:
+        """The action mask of each state."""
+        return np.array(self._masks, np.bool_)
+
     def read(self, core: Any) -> list[float]:  # noqa: ANN401
         """Return the numbers of the body."""
         numbers = super().read(core)

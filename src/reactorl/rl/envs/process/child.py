@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import gymnasium as gym
 
+from reactorl._util.child_process import accept_signals
 from reactorl._util.serialization import deserialize, serialize
 from reactorl.rl.envs.commands import Answer, Load, Only, Reset, Save, Step, Verify
 from reactorl.rl.envs.errors import EnvError
@@ -343,6 +344,7 @@ def main() -> None:
     for number in caught:
         signal.signal(number, _ignore)
     os.register_at_fork(after_in_child=partial(_restore_signals, caught))
+    accept_signals()
     fd = int(sys.argv[1])
     watch = threading.Thread(target=_die_with_parent, args=(os.dup(fd),), daemon=True)
     watch.start()

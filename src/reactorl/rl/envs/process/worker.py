@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import socket
 import subprocess
-import sys
 import time
 from contextlib import suppress
 from multiprocessing.connection import Connection
@@ -16,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import gymnasium as gym
 
+from reactorl._util.child_process import start_child
+from reactorl._util.pauses import Pauses
 from reactorl._util.serialization import (
     deserialize,
     serialize,
@@ -33,12 +33,7 @@ if TYPE_CHECKING:
     from reactorl.rl.envs.process.shared_memory import SharedMemory
     from reactorl.rl.envs.rules import Rules
 
-_PROGRAM: Final = (
-    # With -c, '' comes first in sys.path: json.py in the current directory, say.
-    "import sys; sys.path[:] = filter(None, sys.path); "
-    "import json; sys.path[:] = json.loads(sys.argv[2]); "
-    "from reactorl.rl.envs.process.child import main; main()"
-)
+_MODULE: Final = "reactorl.rl.envs.process.child"
 _CLOSE_SECONDS: Final = 2.0
 """Time for a worker process to close its environments before it is killed."""
 _TIMEOUT_FACTOR: Final = 2.0
@@ -75,18 +70,9 @@ class WorkerProcess:
     def _start(self) -> None:
         ours, theirs = socket.socketpair()
         with theirs:
-            self._process = subprocess.Popen(
-                [
-                    sys.executable,
-                    *subprocess._args_from_interpreter_flags(),  # type: ignore[attr-defined]
-                    "-c",
-                    _PROGRAM,
-                    str(theirs.fileno()),
-                    json.dumps(sys.path),
-                ],
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                # stdout is inherited: a notebook's output is not our sys.stdout.
+            # stdout is inherited: a notebook's output is not our sys.stdout.
+            self._process = start_child(
+                _MODULE, [theirs.fileno()], stdin=subprocess.DEVNULL
             )
         self._socket = ours
         self._connection = Connection(os.dup(ours.fileno()))
@@ -152,10 +138,13 @@ class WorkerProcess:
     def _wait_for_progress(self, limit: float) -> None:
         """Wait for a reply while no sub-environment takes longer than the limit.
 
-        The start of a process does not count, however long it takes on a busy machine.
+        The start of a process does not count, however long it takes on a busy machine,
+        nor does the time in which this process is stopped (Ctrl-Z).
         """
         at, since = self.current, time.monotonic()
+        pauses = Pauses(limit / 8)
         while not self._connection.poll(limit / 8):
+            since += pauses.look()
             now = time.monotonic()
             if self.current != at or at == IDLE:
                 at, since = self.current, now

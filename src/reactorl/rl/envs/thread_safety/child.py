@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import signal
 import sys
 import threading
 import time
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import gymnasium as gym
 
+from reactorl._util.child_process import accept_signals
 from reactorl._util.machine import has_gil
 from reactorl.rl.envs._preemption import Preemption
 from reactorl.rl.envs.thread_safety.results import can_render, results
@@ -204,6 +206,8 @@ def probe(makers: Sequence[Callable[[], Any]]) -> dict[str, Any]:
 
 def main() -> None:
     """Probe the environments that come on stdin; write the answer to a descriptor."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent
+    accept_signals()
     registry, sent = pickle.load(sys.stdin.buffer)
     try:
         for name, spec in pickle.loads(registry).items():

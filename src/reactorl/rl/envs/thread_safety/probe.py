@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import pickle
 import signal
 import subprocess
-import sys
 import threading
 import time
 from contextlib import suppress
@@ -19,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import gymnasium as gym
 
+from reactorl._util.child_process import start_child
 from reactorl._util.serialization import serialize_by_value
 from reactorl.rl.envs.factory import Recipe
 from reactorl.rl.envs.thread_safety.cache import load_verdict, save_verdict
@@ -34,11 +33,12 @@ _log: Final = logging.getLogger(__name__)
 MAX_THREADS: Final = 4
 LIMIT_SECONDS: Final = 60.0
 """Time for the probe, most of which is for slow constructors on a busy machine."""
-_PROGRAM: Final = (
-    # With -c, '' comes first in sys.path: json.py in the current directory, say.
-    "import sys; sys.path[:] = filter(None, sys.path); "
-    "import json; sys.path[:] = json.loads(sys.argv[2]); "
-    "from reactorl.rl.envs.thread_safety.child import main; main()"
+_MODULE: Final = "reactorl.rl.envs.thread_safety.child"
+_FROM_OUTSIDE: Final = (
+    signal.SIGHUP,
+    signal.SIGINT,
+    signal.SIGKILL,
+    signal.SIGTERM,
 )
 _lock = threading.Lock()
 _verdicts: dict[str, tuple[Verdict, list[object]]] = {}
@@ -134,16 +134,9 @@ def run_probe(makers: Sequence[Callable[[], Any]]) -> Verdict:
     ours, theirs = os.pipe()
     with os.fdopen(ours, "rb") as answer:
         try:
-            process = subprocess.Popen(
-                [
-                    sys.executable,
-                    *subprocess._args_from_interpreter_flags(),  # type: ignore[attr-defined]
-                    "-c",
-                    _PROGRAM,
-                    str(theirs),
-                    json.dumps(sys.path),
-                ],
-                pass_fds=[theirs],
+            process = start_child(
+                _MODULE,
+                [theirs],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
@@ -170,6 +163,8 @@ def _verdict(answer: bytes, status: int, printed: bytes) -> Verdict:
         if status < 0:
             with suppress(ValueError):
                 how = signal.Signals(-status).name
+            if -status in _FROM_OUTSIDE:  # says nothing about the environment
+                return Verdict("failed", f"could not be probed (killed by {how})")
             text = f"crashed its process ({how}) in concurrent threads"
             return Verdict("crashed", text)
         last = printed.decode(errors="replace").strip().rpartition("\n")[2]
