@@ -200,7 +200,7 @@ class LocalShard:
     @property
     def native(self) -> NativeShard | None:
         """The native bodies, if steps may be done without this shard: no timeouts."""
-        return None if self._rules.timeout is not None else self._native
+        return None if self.rules.timeout is not None else self._native
 
     @property
     def envs(self) -> list[Any]:
