@@ -67,7 +67,7 @@ _ALL = (
         "Training benchmarks",
         "Training beside an ordinary JAX loop, synchronous and pipelined, with threads "
         "and with processes.\n",
-        ("training", "match", "train_placement"),
+        ("training", "small_training", "match", "train_placement"),
     ),
     Suite(
         "cluster",

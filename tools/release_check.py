@@ -70,6 +70,13 @@ class Release:
         return sorted(self.dist.glob(f"reactorl-{self.version}-*.whl"))
 
     @property
+    def extensions(self) -> list[str]:
+        """The extension modules that CMake builds, as paths without a suffix."""
+        text = (self.root / "CMakeLists.txt").read_text()
+        found = re.findall(r"^ *reactorl_extension\((\w+) (\S+)", text, re.MULTILINE)
+        return [f"{directory}/{name}" for name, directory in found]
+
+    @property
     def sdist(self) -> Path:
         """Where the source distribution has to be."""
         return self.dist / f"reactorl-{self.version}.tar.gz"
@@ -144,13 +151,8 @@ def wheel_contents(release: Release) -> Problems:
         if "reactorl/py.typed" not in names:
             yield f"{wheel.name} must contain reactorl/py.typed"
         abi = tag_of(wheel).removeprefix("cp")
-        for stem in (
-            "_core",
-            "rl/envs/_stepping",
-            "rl/envs/native/_bodies",
-            "rl/wrappers/_resize",
-        ):
-            built = [n for n in names if n.startswith(f"reactorl/{stem}.")]
+        for stem in release.extensions:
+            built = [n for n in names if n.startswith(f"{stem}.")]
             built = [n for n in built if n.endswith(BINARY)]
             if len(built) != 1 or f"-{abi}-" not in built[0]:
                 yield (

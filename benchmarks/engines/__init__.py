@@ -264,6 +264,9 @@ _OTHER_PYTHON = (
         "ours-gil",
         "processes and blocking Unix sockets, on CPython with GIL",
         needs=PLAIN,
+        colour=GREY,
+        marker="3",
+        hatch="-|",
     ),
     Engine(
         "ours-process-ft", "ReactoRL processes (3.14t)", "ours-ft", "", OURS, PROCESSES

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -351,3 +352,28 @@ ENDLESS = {
 }
 OTHERS = {"unsendable": Case(Unsendable, {"main.pong": "b"})}
 ALL = {**CASES, **FAILURES, **ENDLESS, **OTHERS}
+
+
+class Sleeper(Reactor):
+    """Takes its time, so that something can happen to the run."""
+
+    x = Input[int]()
+    out = Output[int]()
+
+    @reaction(x, effects=[out])
+    def see(self) -> None:
+        time.sleep(0.02)
+        self.out.set(self.x.value)
+
+
+class SlowChain(Reactor):
+    ticker = Ticker()
+    judge = Sleeper()
+    watcher = Watcher()
+
+    def build(self) -> None:
+        self.connect(self.ticker.out, self.judge.x)
+        self.connect(self.judge.out, self.watcher.x)
+
+
+SLOW_CASE = Case(SlowChain, {"main.judge": "b", "main.watcher": "c"}, {"timeout": 500})

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 CPUS = 3
 """Of each node. Ray counts them, and does not look at the machine."""
@@ -19,9 +19,6 @@ _SETTINGS = {
     # Other programs of this machine must not make Ray kill its workers.
     "RAY_memory_monitor_refresh_ms": "0",
     "RAY_DEDUP_LOGS": "0",
-    # Dead nodes are noticed earlier than by default, in some seconds.
-    "RAY_health_check_period_ms": "1000",
-    "RAY_health_check_failure_threshold": "5",
 }
 
 
@@ -36,12 +33,11 @@ def ray_cluster(nodes: int = 3) -> Iterator[Any]:
     os.environ.update(_SETTINGS)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        cluster = Cluster(
-            initialize_head=True, head_node_args={**_NODE, "include_dashboard": False}
-        )
+        head = {**_NODE, "include_dashboard": False}
+        cluster = _patient(lambda: Cluster(initialize_head=True, head_node_args=head))
         try:
             for _ in range(nodes - 1):
-                cluster.add_node(**_NODE)
+                add_node(cluster)
             ray.init(address=cluster.address, log_to_driver=False)
             yield cluster
         finally:
@@ -58,4 +54,15 @@ def ray_cluster(nodes: int = 3) -> Iterator[Any]:
 
 def add_node(cluster: Any) -> Any:
     """Add a node like the others."""
-    return cluster.add_node(**_NODE)
+    return _patient(lambda: cluster.add_node(**_NODE))
+
+
+def _patient(start: Callable[[], Any]) -> Any:
+    """Start a node; again if it needs more than the 30 s that Ray gives it."""
+    for attempt in range(4):
+        try:
+            return start()
+        except Exception as error:
+            if attempt == 3 or "timed out during startup" not in str(error):
+                raise
+    return None

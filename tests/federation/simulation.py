@@ -61,6 +61,9 @@ class SimulatedWire:
     def report(self, report: Report) -> None:
         self._simulation.waits(self._index, self._life, report)
 
+    def physical(self) -> None:
+        """Physical inputs of a simulation are replayed."""
+
     def request_stop(self) -> None:
         self._simulation.stop_from_outside()
 

@@ -437,6 +437,24 @@ def test_a_stop_from_outside_waits_until_all_have_stopped() -> None:
     assert coordinator.end == Tag(8, 1)
 
 
+def test_a_federate_that_begins_again_is_stopped_as_the_others_are() -> None:
+    coordinator = Coordinator(two())
+    coordinator.request_stop()
+
+    orders = coordinator.forget(1)
+
+    assert orders == [(1, Message(Kind.HORIZON, tag=BEFORE_ALL))]
+
+
+def test_a_federate_that_has_failed_fails_again_by_itself() -> None:
+    failure = Message(Kind.FAILURE, tag=Tag(3, 0), key=9)
+    coordinator = Coordinator(two())
+    coordinator.on_message(0, failure)
+
+    assert coordinator.forget(0) == []
+    assert coordinator.forget(1) == [(1, failure)]
+
+
 def test_a_missing_value_is_an_error() -> None:
     simulation = in_parts(Stopping, EVERYWHERE, 0)
     federate = simulation.federate(1)

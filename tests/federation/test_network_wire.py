@@ -15,9 +15,19 @@ import pytest
 from reactorl import ReactionError
 from reactorl._federation import network
 from reactorl._federation.codec import encode
+from reactorl._federation.coordinator_server import CoordinatorServer
+from reactorl._federation.endpoint import Address
 from reactorl._federation.failures import pack_error, unpack_error
 from reactorl._federation.federate import Federate
-from reactorl._federation.frames import Finished, Hello, Start, StopRequest
+from reactorl._federation.frames import (
+    Finished,
+    Hello,
+    Kept,
+    Physical,
+    Release,
+    Start,
+    StopRequest,
+)
 from reactorl._federation.link_errors import LinkError, PeerLostError
 from reactorl._federation.messages import (
     BEFORE_ALL,
@@ -28,20 +38,22 @@ from reactorl._federation.messages import (
     Report,
 )
 from reactorl._federation.network import ABORT, Network
+from reactorl._federation.secret import RunSecret
 from reactorl.tag import Tag
 from tests.federation.networked import ALL, OddError
 from tests.federation.pairs import HANG, End, caught, connections, demand
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 
 class Wired:
     """A federate of a program, and the other ends of its links."""
 
-    def __init__(self, name: str, index: int = 0) -> None:
+    def __init__(self, name: str, index: int = 0, *, keeps: bool = False) -> None:
         program, cut, options = ALL[name].parts()
-        self.network = Network(cut, index)
+        self.network = Network(cut, index, keeps=keeps)
         options = replace(options, start_time=0)
         self.federate = Federate(program, cut, index, options, self.network)
         self.coordinator = End("federate head")
@@ -64,7 +76,8 @@ class Wired:
     def close(self, *, ran: bool = False) -> None:
         if not ran:  # in a thread, which has closed it
             self.federate.live.close()
-        self.network.close(Finished({}, encode(None)), 0, timeout=0)
+        self.network.finish(Finished({}, encode(None)))
+        self.network.close(0, timeout=0)
         for end in (self.coordinator, *self.peers.values()):
             end.link.close(timeout=0)
 
@@ -326,3 +339,97 @@ def test_errors_arrive_with_their_cause_and_notes() -> None:
     assert repr(error) == "ValueError(2)"
     assert error.__notes__ == ["a note"]
     assert repr(error.__cause__) == "KeyError(1)"
+
+
+# -- federates that begin again --------------------------------------------------------
+
+
+@pytest.fixture
+def keeping() -> Iterator[Wired]:
+    made = Wired("ping-pong", keeps=True)
+    made.network.bind(made.federate)
+    yield made
+    made.coordinator.send(Release())
+    made.close()
+
+
+def test_new_life_gets_the_values_of_the_one_before(keeping: Wired) -> None:
+    first = keeping.attach(1)
+    keeping.federate.say([core(Kind.VALUE, 1, "x"), core(Kind.VALUE, 2, "y")])
+    assert [each.value for each in first.take(2)] == ["x", "y"]
+    first.link.lose(PeerLostError("killed"))
+    assert first.end()
+    keeping.federate.say([core(Kind.VALUE, 3, "z"), core(Kind.PROMISE, 4)])
+    assert keeping.network.error is None
+
+    second = keeping.attach(1)
+
+    taken = second.take(4)
+    assert [each.value for each in taken[:3]] == ["x", "y", "z"]
+    assert taken[3] == promise(4)
+
+
+def test_values_before_a_state_that_is_kept_are_forgotten(keeping: Wired) -> None:
+    first = keeping.attach(1)
+    keeping.federate.say([core(Kind.VALUE, 1, "x")])
+    keeping.network.saved(Tag(1), encode(None))
+    keeping.federate.say([core(Kind.VALUE, 2, "y")])
+    first.take(2)
+    link = keeping.network.links[1]
+    assert link.kept_bytes
+    before = link.kept_bytes
+
+    for tag in (0, 1):
+        keeping.coordinator.send(Kept(Tag(tag)))
+    keeping.coordinator.send(Physical())
+    keeping.network.physical()  # what was sent before has arrived
+
+    assert link.kept_bytes < before
+    assert [number for number, _ in link._kept] == [2]
+
+
+def test_who_is_done_stays_until_all_are(keeping: Wired) -> None:
+    start = Start(0, {"addresses": [None, None]})
+    keeping.coordinator.send(start)
+    assert keeping.network.wait_for_start() == start
+    done = threading.Event()
+
+    def finish() -> None:
+        keeping.network.finish(Finished({}, encode(None)))
+        done.set()
+
+    threading.Thread(target=finish, daemon=True).start()
+    while not isinstance(keeping.coordinator.get(), Finished):
+        pass
+    assert not done.wait(0.2)  # it waits, however long
+
+    keeping.coordinator.send(Release())
+
+    assert done.wait(HANG)
+
+
+def test_dead_wire_ends_a_federate_also_if_others_begin_again(keeping: Wired) -> None:
+    keeping.attach(1)
+
+    keeping.network.links[1].lose(PeerLostError("no route", wire=True))
+
+    network = keeping.network
+    with network._changed:
+        assert network._changed.wait_for(lambda: network.error, HANG)
+    assert "no route" in str(network.error)
+
+
+def test_states_are_not_kept_if_a_federate_was_lost_meanwhile(tmp_path: Path) -> None:
+    tmp_path.chmod(0o700)
+    program, cut, options = ALL["ping-pong"].parts()
+    secret, address = RunSecret.generate(), Address(path=str(tmp_path / "c"))
+    server = CoordinatorServer(program, cut, options, secret, address, restarts=1)
+    server._saved_lives = [1, 1]
+    kept: list[int] = []
+
+    server.keep(Tag(3), 0, lambda: kept.append(1))
+    server._lives[1] = 2
+    server.keep(Tag(3), 0, lambda: kept.append(2))
+
+    assert kept == [1]
+    server.close()

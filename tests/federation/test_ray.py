@@ -22,9 +22,13 @@ from reactorl import (
     FederationError,
     RayFederation,
     ReactionError,
+    Reactor,
+    reaction,
     run,
+    startup,
     trace,
 )
+from reactorl._federation.launch.on_ray import launcher
 from reactorl._federation.launch.on_ray.launcher import RayLauncher
 from reactorl._federation.launch.on_ray.process import KeptProcess
 from reactorl._federation.secret import SECRET_BYTES, RunSecret
@@ -34,7 +38,7 @@ from tests.federation.local_programs import Ticking
 from tests.federation.networked import ALL
 from tests.federation.ray_cluster import CPUS, add_node, ray_cluster
 from tests.rl.runs.test_federates import QUIET, TASK, left_in
-from tests.rl.scripts import gone
+from tests.rl.scripts import gone, start_script
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -327,6 +331,41 @@ def test_an_old_federate_that_still_runs_does_not_disturb_its_successor(
     assert gone(seen.pids)
 
 
+def test_after_the_death_of_the_head_another_number_of_nodes_continues(
+    cluster: Any, one: Path, tmp_path: Path
+) -> None:
+    text = f"""
+        import os, signal
+        from pathlib import Path
+        from reactorl.rl import Callback, Trainer
+        from tests.rl.runs.test_federates import QUIET, TASK
+
+        class Dying(Callback):
+            def on_iteration(self, session, iteration):
+                if iteration.number == 5:
+                    processes = session._run.session._federates.processes
+                    print(*[process.pid for process in processes], flush=True)
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+        Trainer(
+            TASK, Path({str(tmp_path / "run")!r}), nodes="ray", federates=4,
+            ray_address={cluster.address!r}, callbacks=[Dying()], **QUIET,
+        ).fit()
+    """
+    process = start_script(text, tmp_path / "script.py")
+    said, errors = process.communicate(timeout=250)
+    assert process.returncode == -signal.SIGKILL, errors
+    pids = [int(word) for word in said.split()]
+    assert len(pids) == 3
+    assert gone(pids)
+
+    Trainer(
+        TASK, tmp_path / "run", resume=True, nodes="ray", federates=2, **QUIET
+    ).fit()
+
+    assert left_in(tmp_path / "run") == left_in(one)
+
+
 # -- the run's secret ------------------------------------------------------------------
 
 
@@ -415,3 +454,71 @@ def test_address_where_nothing_answers_is_an_error_at_once(tmp_path: Path) -> No
 
 
 COMMAND = [sys.executable, "-m", "reactorl"]
+
+
+# -- another Python --------------------------------------------------------------------
+
+FREE_THREADED = Path(sys.prefix).parent / "ft" / "bin" / "python"
+
+
+@pytest.mark.skipif(not FREE_THREADED.exists(), reason="not made by `make`")
+@pytest.mark.usefixtures("cluster")
+def test_federates_in_free_threaded_python_have_the_same_result(
+    one: Path, tmp_path: Path
+) -> None:
+    seen: list[str] = []
+
+    def look(federates: Any) -> None:
+        pids = (process.pid for process in federates.processes)
+        seen.extend(Path(f"/proc/{pid}/exe").resolve().name for pid in pids)
+
+    Trainer(
+        TASK,
+        tmp_path,
+        nodes="ray",
+        federates=3,
+        python=str(FREE_THREADED),
+        mixed=True,  # it may have other versions of packages
+        callbacks=[Disturbing(1, acts=[look])],
+        **QUIET,
+    ).fit()
+
+    assert len(seen) == 2
+    assert all(re.fullmatch(r"python3\.\d+t", name) for name in seen)
+    assert left_in(tmp_path) == left_in(one)
+
+
+@pytest.mark.usefixtures("cluster")
+def test_a_node_that_computes_other_bits_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    other = {"python": "0" * 16}
+    monkeypatch.setattr(launcher, "_own_fingerprint", lambda packages: other)
+
+    with pytest.raises(FederationError) as raised:
+        ticking("Reader", federation=RayFederation(TWO))
+
+    assert "ended with status 1 on node" in str(raised.value)
+    note = raised.value.__notes__[0]
+    assert "numeric results must be those of the head, got others of python" in note
+    ticking("Reader", federation=RayFederation(TWO, mixed=True))
+
+
+@pytest.mark.usefixtures("cluster")
+def test_program_of_a_script_is_refused_for_another_version(tmp_path: Path) -> None:
+    other = tmp_path / "python"
+    other.write_text("#!/bin/sh\necho 3.99\n")
+    other.chmod(0o700)
+
+    class Local(Reactor):
+        @reaction(startup)
+        def begin(self) -> None:
+            pass
+
+    with pytest.raises(FederationError) as raised:
+        run(Local, federation=RayFederation(num_federates=1, python=other))
+
+    text = str(raised.value)
+    assert "the program must be importable, because" in text
+    assert f"than the process that sends it: 3.99, not {sys.version_info[0]}." in text
+    assert "Define its reactors in a module, not in a script." in text

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from array import array
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -262,6 +263,21 @@ def test_clock_of_another_machine_is_estimated(
     for each in timing.federates:
         assert each.offset_error > 0
         assert abs(each.offset) <= each.offset_error
+
+
+def test_clock_belongs_to_a_machine_also_where_there_is_no_proc(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def missing(path: Path) -> str:
+        raise FileNotFoundError(path)
+
+    monkeypatch.setattr(Path, "read_text", missing)
+    clocks = []
+    for name in ("one", "two"):
+        monkeypatch.setattr("platform.node", lambda name=name: name)
+        clocks.append(steady_clock())
+
+    assert clocks == ["one", "two"]
 
 
 def test_nothing_is_asked_if_times_are_not_wanted() -> None:

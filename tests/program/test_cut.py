@@ -20,6 +20,7 @@ from reactorl import (
     UnknownNameError,
     bank,
     elaborate,
+    param,
     reaction,
     startup,
 )
@@ -107,6 +108,65 @@ def test_reactors_run_where_they_are_named_or_where_their_container_runs() -> No
     assert where["main.one.relay"] == "a"
     assert where["main.one.sink"] == "b"
     assert where["main.two.sink"] == "c"
+
+
+def test_a_program_proposes_where_its_reactors_run() -> None:
+    class Outer(Reactor):
+        def build(self) -> None:
+            self.add("inner", Reactor, at="deep")
+
+    class Main(Reactor):
+        hinted = param(True)
+
+        def build(self) -> None:
+            at = {"at": "gpu"} if self.hinted else {}
+            self.add("learner", Reactor, **at)
+            self.add("outer", Outer(), at="far" if self.hinted else None)
+            self.add_bank("rollout", Reactor, width=2, **at)
+
+    program = elaborate(Main)
+
+    def where(federation: Federation) -> dict[str, str]:
+        cut = cut_program(program, federation)
+        return {n.path: cut.names[cut.where[n.id]] for n in program.reactors}
+
+    hints = {
+        "main": "head",
+        "main.learner": "gpu",
+        "main.outer": "far",
+        "main.outer.inner": "deep",
+        "main.rollout[0]": "gpu",
+        "main.rollout[1]": "gpu",
+    }
+    assert where(Federation()) == hints
+    placed = Federation({"main.learner": "mine", "main.rollout[1]": "head"})
+    assert where(placed) == {
+        **hints,
+        "main.learner": "mine",
+        "main.rollout[1]": "head",
+    }
+    assert set(where(Federation(1)).values()) == {"head"}
+
+
+def test_a_proposal_is_no_part_of_the_program() -> None:
+    def main(at: str | None) -> type[Reactor]:
+        class Main(Reactor):
+            def build(self) -> None:
+                self.add("part", Reactor, at=at)
+
+        return Main
+
+    assert elaborate(main("gpu")).digest == elaborate(main(None)).digest
+
+
+def test_a_proposal_must_be_the_name_of_a_federate() -> None:
+    class Main(Reactor):
+        def build(self) -> None:
+            self.add("part", Reactor, at="two words")
+
+    with pytest.raises(DeclarationError, match=r"must be a word, got 'two words'") as e:
+        elaborate(Main)
+    assert "test_cut.py" in str(e.value)
 
 
 @pytest.mark.parametrize(

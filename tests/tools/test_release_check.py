@@ -37,14 +37,17 @@ SOURCES = {
     ELK: "theirs",
     "docs/index.md": "# Home\n",
     "mkdocs.yml": "site_name: x\n",
+    "CMakeLists.txt": (
+        "# reactorl_extension(NAME DIRECTORY)\n"
+        "  reactorl_extension(_core reactorl ${sources})\n"
+        "  reactorl_extension(_stepping reactorl/rl/envs\n    cpp/stepping.cpp)\n"
+    ),
 }
 IN_WHEEL: dict[str, bytes] = {
     "reactorl/__init__.py": b"",
     "reactorl/py.typed": b"",
     f"reactorl/_core.{SUFFIX}": b"\x7fELF /usr/lib/x ./cpp/src/a.cpp",
     f"reactorl/rl/envs/_stepping.{SUFFIX}": b"\x7fELF",
-    f"reactorl/rl/envs/native/_bodies.{SUFFIX}": b"\x7fELF",
-    f"reactorl/rl/wrappers/_resize.{SUFFIX}": b"\x7fELF",
     "reactorl/diagram/assets/elkjs/elk-worker.min.js.gz": b"x",
     "reactorl/diagram/assets/elkjs/LICENSE.md": b"theirs",
     f"{INFO}/METADATA": b"Name: reactorl\nLicense-Expression: Apache-2.0\n",
@@ -176,11 +179,20 @@ def test_wheels_of_this_machine_only_are_rejected(release: Release) -> None:
         ({"tests/a.py": b""}, (), "must contain the package only, got tests/a.py"),
         ({"reactorl/__pycache__/a.pyc": b""}, (), "must not contain reactorl/__pyc"),
         ({}, ("reactorl/py.typed",), "must contain reactorl/py.typed"),
-        ({}, (f"reactorl/_core.{SUFFIX}",), "one extension _core for 311, got none"),
+        (
+            {},
+            (f"reactorl/rl/envs/_stepping.{SUFFIX}",),
+            "one extension reactorl/rl/envs/_stepping for 311, got none",
+        ),
+        (
+            {},
+            (f"reactorl/_core.{SUFFIX}",),
+            "one extension reactorl/_core for 311, got none",
+        ),
         (
             {"reactorl/_core.cpython-314t-x86_64-linux-gnu.so": b""},
             (),
-            "one extension _core for 311, got reactorl/_core.cpython-311",
+            "one extension reactorl/_core for 311, got reactorl/_core.cpython-311",
         ),
     ],
 )
@@ -281,3 +293,13 @@ def test_failed_checks_give_status_1(
 
     assert status == 1
     assert "FAILED  wheels\n" in capsys.readouterr().out
+
+
+def test_extensions_are_those_of_this_project() -> None:
+    root = release_check.ROOT
+    extensions = Release(root=root, dist=root, site=root).extensions
+
+    stubs = (root / "src" / "reactorl").rglob("_*.pyi")
+    assert {f"{name}.pyi" for name in extensions} == {
+        stub.relative_to(root / "src").as_posix() for stub in stubs
+    }

@@ -74,7 +74,7 @@ class BuildCalls(Protocol):
     def note(self, error: DeclarationError | ProgramError) -> None:
         """Add an error that does not end ``build()``."""
 
-    def add(self, name: str, reactor: Reactor) -> Reactor:
+    def add(self, name: str, reactor: Reactor, at: str | None = None) -> Reactor:
         """Contain ``reactor`` under ``name``."""
 
     def add_bank(
@@ -83,6 +83,7 @@ class BuildCalls(Protocol):
         reactor: Reactor,
         width: Width,
         each: Callable[[int], Mapping[str, Any]] | None,
+        at: str | None = None,
     ) -> Bank[Any]:
         """Contain a bank under ``name``."""
 
@@ -183,22 +184,38 @@ class Reactor(metaclass=ReactorType):
     # -- in build() -----------------------------------------------------------------
 
     @overload
-    def add(self, name: str, reactor: type[R], **params: Any) -> R: ...  # noqa: ANN401
+    def add(
+        self,
+        name: str,
+        reactor: type[R],
+        *,
+        at: str | None = None,
+        **params: Any,  # noqa: ANN401
+    ) -> R: ...
     @overload
-    def add(self, name: str, reactor: R) -> R: ...
+    def add(self, name: str, reactor: R, *, at: str | None = None) -> R: ...
 
-    def add(self, name: str, reactor: Any, **params: Any) -> Any:
+    def add(
+        self, name: str, reactor: Any, *, at: str | None = None, **params: Any
+    ) -> Any:
         """Contain a reactor: ``self.add("extra", Actor, lr=0.2)``; only in build().
 
         Afterwards it is also ``self.<name>``; reactions name its ports as
         ``"extra.done"``.
+
+        Args:
+            name: Its name.
+            reactor: Its class, or a configured reactor.
+            at: The federate in which it runs, unless the ``Federation`` of the run
+                says something else; no part of the program.
+            params: Its parameters, if ``reactor`` is a class.
 
         Raises:
             DeclarationError: The name is taken or not an identifier.
         """
         from reactorl._decl.bank import configured
 
-        return self._building("add").add(name, configured(reactor, params))
+        return self._building("add").add(name, configured(reactor, params), at)
 
     def add_bank(
         self,
@@ -207,6 +224,7 @@ class Reactor(metaclass=ReactorType):
         *,
         width: Width,
         each: Callable[[int], Mapping[str, Any]] | None = None,
+        at: str | None = None,
         **params: Any,  # noqa: ANN401
     ) -> Bank[R]:
         """Contain a bank of ``width`` reactors; only in build().
@@ -216,12 +234,13 @@ class Reactor(metaclass=ReactorType):
             reactor: The class of the members, or one reactor as the model for all.
             width: How many.
             each: Returns the parameters in which member i differs.
+            at: The federate of all members; see ``add``.
             params: Parameters of all members, if ``reactor`` is a class.
         """
         from reactorl._decl.bank import configured
 
         member = configured(reactor, params, partial=each is not None)
-        return self._building("add_bank").add_bank(name, member, width, each)
+        return self._building("add_bank").add_bank(name, member, width, each, at)
 
     def connect(
         self,

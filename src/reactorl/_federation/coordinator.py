@@ -211,12 +211,15 @@ class Coordinator:
         self._floors.pop(federate, None)
         self._attends = {each for each in self._attends if each[0] != federate}
         orders: Orders = []
-        if federate in self._horizons:
-            horizon = Message(Kind.HORIZON, tag=self._horizons[federate])
-            orders.append((federate, horizon))
+        horizon = self._horizons.get(federate)
+        if self._halting and self.end is None:
+            horizon = BEFORE_ALL
+        if horizon is not None:
+            orders.append((federate, Message(Kind.HORIZON, tag=horizon)))
         if self.end is not None:
             orders.append((federate, Message(Kind.END, at=self.end)))
-        if self._failure is not None:
+        # The one that has failed gets there by itself, and says why.
+        if self._failure is not None and federate != self.failed:
             orders.append((federate, self._failure))
         return orders
 

@@ -23,7 +23,10 @@ from reactorl._federation.frames import (
     Failed,
     Finished,
     Hello,
+    Kept,
+    Physical,
     Reading,
+    Release,
     Save,
     Saved,
     Start,
@@ -40,7 +43,7 @@ from reactorl._federation.watch import Watches
 from reactorl.tag import Tag
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from reactorl._federation.certificate import Certificate
     from reactorl._federation.codec import Payload
@@ -80,6 +83,10 @@ class CoordinatorServer:
             among the options.
         patience: Seconds that federates have to connect, and for a handshake.
         grace: Seconds that they have to end if another one is gone; default: the same.
+        restarts: How often a federate begins again that is lost. The members must keep
+            what they send.
+        begin_again: Called by a thread of its own with a federate, the number of its
+            next life, and why it was lost: starts a process, or raises an error.
     """
 
     def __init__(
@@ -95,6 +102,8 @@ class CoordinatorServer:
         start_multiple: int = 1,
         patience: float = 60.0,
         grace: float | None = None,
+        restarts: int = 0,
+        begin_again: Callable[[int, int, LinkError], object] | None = None,
     ) -> None:
         self._program = program
         self._cut = cut
@@ -124,6 +133,14 @@ class CoordinatorServer:
         self._lost: dict[int, LinkError] = {}
         self._refusals: list[LinkError] = []
         self._failing: set[int] = set()
+        self._restarts = restarts
+        self._begin_again = begin_again
+        self._lives = [1] * self._count
+        self._last_tags: dict[int, Tag] = {}
+        self._physical: set[int] = set()
+        self._saving: Tag | None = None
+        self._saved_lives: list[int] = []
+        self._begun = self._released = self._closed = False
         self._aborted = False
         self._started_at = 0
         self._stopping = False
@@ -158,16 +175,28 @@ class CoordinatorServer:
             self.close()
         return [decode(*result.payload) for result in results]
 
-    def lost(self, federate: int, why: str) -> None:
-        """Note that the process of a federate is gone; others are ended."""
+    def lost(
+        self, federate: int, why: str, life: int = 1, *, by_itself: bool = False
+    ) -> None:
+        """Note that the process of a federate is gone; it begins again, or all end.
+
+        Args:
+            federate: Its number.
+            why: How it ended, as the end of a sentence.
+            life: Which life of it.
+            by_itself: Whether it ended by itself; before the first tag that is not
+                an accident, and would happen again.
+        """
         link = self._links[federate]
         error = PeerLostError(f"{link.peer} was lost: {why}", peer=link.peer)
-        link.lose(error)
+        link.lose(error, life=life)
         with self._changed:
-            if federate not in self._over:
-                self._lose(federate, error)
+            if not self._is_over(federate, life):
+                self._lose(federate, error, final=by_itself and not self._begun)
 
-    def process_ended(self, federate: int, how: str) -> None:
+    def process_ended(
+        self, federate: int, how: str, life: int = 1, *, by_itself: bool = False
+    ) -> None:
         """Note that the process of a federate has ended; waits for its last frames.
 
         Not for threads of links. A process that was connected has said how it ended, or
@@ -176,15 +205,25 @@ class CoordinatorServer:
         """
         with self._changed:
             if federate in self._hellos or self._links[federate].is_connected:
-                self._changed.wait_for(lambda: federate in self._over, _LAST_SECONDS)
-            if federate in self._over:
+                self._changed.wait_for(
+                    lambda: self._is_over(federate, life), _LAST_SECONDS
+                )
+            if self._is_over(federate, life):
                 return
-        self.lost(federate, how)
+        self.lost(federate, how, life, by_itself=by_itself)
+
+    def _is_over(self, federate: int, life: int) -> bool:
+        return federate in self._over or life < self._lives[federate]
 
     def request_stop(self) -> None:
         """End the program at the next tag at which all federates can."""
         with self._changed:
             self._request_stop()
+
+    @property
+    def restarts_left(self) -> int:
+        """How often a federate may still begin again."""
+        return self._restarts
 
     # -- for the driver of a program, in this process --------------------------------
 
@@ -203,7 +242,8 @@ class CoordinatorServer:
         """
         others = {index for index in range(self._count) if index != driver}
         with self._changed:
-            self._saved = {}
+            self._saved, self._saving = {}, tag
+            self._saved_lives = list(self._lives)
             for index in sorted(others):
                 self._links[index].put(Save(tag))
             # Said again, so that those that wait look at what they were asked.
@@ -211,13 +251,32 @@ class CoordinatorServer:
             self._changed.wait_for(
                 lambda: others <= self._saved.keys() or self._aborted or self._over
             )
+            self._saving = None
             if others <= self._saved.keys():
                 return {index: self._saved[index] for index in sorted(others)}
         raise RunOverError
 
+    def keep(self, tag: Tag, driver: int, kept: Callable[[], object]) -> None:
+        """Let federates that are lost begin again after a tag, unless one has since.
+
+        Args:
+            tag: That of the last ``save``.
+            driver: The federate that knows by itself.
+            kept: Called if that holds from now on.
+        """
+        with self._changed:
+            if self._lives != self._saved_lives:
+                return
+            kept()
+            for index, link in enumerate(self._links):
+                if index != driver:
+                    link.put(Kept(tag))
+                    link.flush()
+
     def close(self) -> None:
         """Accept nothing more, and end all connections."""
         with self._changed:
+            self._closed = True
             if len(self._over) < self._count:
                 self._abort()
         self._listener.close()
@@ -291,18 +350,25 @@ class CoordinatorServer:
         """Return the error for a federate that is gone, with its last tag."""
         error = self._lost[index]
         name = self._cut.names[index]
-        report = self._coordinator.reports.get(index)
-        last = "it had not reported a tag"
-        if report is not None and report.done != BEFORE_ALL:
-            begin = self._started_at
-            done = Tag(report.done.time - begin, report.done.microstep)
-            last = f"the last tag that it reported is {done}"
-        msg = f"{error.what}; {last}"
+        msg = f"{error.what}; {self.last_tag(index)}"
+        if index in self._physical and self._begin_again is not None:
+            msg += ", and it cannot be repeated, because it has used physical inputs"
         remedy = "The run ended, because the others need it."
         wire = isinstance(error, PeerLostError) and error.wire
         found = PeerLostError(msg, remedy, peer=f"federate {name}", wire=wire)
         found.__cause__ = error
         return found
+
+    def last_tag(self, index: int) -> str:
+        """Return how far a federate had come, as the end of a sentence."""
+        report = self._coordinator.reports.get(index)
+        done = self._last_tags.get(index, BEFORE_ALL)
+        if report is not None and report.done != BEFORE_ALL:
+            done = report.done
+        if done == BEFORE_ALL:
+            return "it had not reported a tag"
+        elapsed = Tag(done.time - self._started_at, done.microstep)
+        return f"the last tag that it reported is {elapsed}"
 
     # -- connections, by threads of the listener ------------------------------------
 
@@ -310,7 +376,7 @@ class CoordinatorServer:
         if not 0 <= rank < self._count:
             return None
         link = self._links[rank]
-        return Admission(max(link.life, 1), link.received, link.peer)
+        return Admission(self._lives[rank], link.received, link.peer)
 
     def _accept(self, connection: Connection) -> None:
         with self._changed:
@@ -348,6 +414,8 @@ class CoordinatorServer:
                 self.probes.begin(federate, frame.facts)
                 if self._aborted:  # before it was connected
                     self._send([(federate, ABORT)])
+                elif self._begun:
+                    self._continue(federate)
                 elif len(self._hellos) == self._count:
                     self._begin()
             case StopRequest():
@@ -358,6 +426,10 @@ class CoordinatorServer:
                     self._abort()
             case Finished():
                 self._results[federate] = frame
+            case Physical():
+                self._physical.add(federate)
+                self._links[federate].put(frame)
+                self._links[federate].flush()
             case Saved():
                 self._saved[federate] = frame.payload
             case Reading():
@@ -368,18 +440,21 @@ class CoordinatorServer:
                 msg = f"federate {self._cut.names[federate]} sent a frame that it must "
                 msg += f"not send: {type(frame).__name__}"
                 raise FrameError(msg, peer=self._links[federate].peer)
+        if len(self._results) == self._count and not self._released:
+            self._released = True
+            for link in self._links:
+                link.put(Release())
+                link.flush()
 
     def _begin(self) -> None:
         """Start all federates. The lock is held."""
+        self._begun = True
         options = self._options
         clock = time.time_ns()  # noqa: TID251 - the first tag is the wall clock
         now = 0 if options.fast else clock + _LEAD
         now += -now % self._start_multiple
         self._started_at = now if options.start_time is None else options.start_time
-        addresses = [
-            self._hellos[index].facts.get("address") for index in range(self._count)
-        ]
-        start = Start(self._started_at, {"addresses": addresses})
+        start = Start(self._started_at, {"addresses": self._addresses()})
         for link in self._links:
             link.put(start)
         self._send(self._coordinator.begin(Tag(self._started_at, 0)))
@@ -388,10 +463,29 @@ class CoordinatorServer:
         for link in self._links:
             link.flush()
 
+    def _addresses(self) -> list[object]:
+        """Return where federates listen; None for those that are not there."""
+        return [
+            None
+            if (hello := self._hellos.get(index)) is None
+            else hello.facts.get("address")
+            for index in range(self._count)
+        ]
+
+    def _continue(self, federate: int) -> None:
+        """Let a new life of a federate begin. The lock is held."""
+        link = self._links[federate]
+        facts = {"addresses": self._addresses(), "again": True}
+        link.put(Start(self._started_at, facts))
+        self._send(self._coordinator.forget(federate))
+        if self._saving is not None:
+            link.put(Save(self._saving))
+        link.flush()
+
     def _request_stop(self) -> None:
         """End the program, if it has begun, else as soon as it does."""
         self._stopping = True
-        if len(self._hellos) == self._count:
+        if self._begun:
             self._send(self._coordinator.request_stop())
 
     def _send(self, orders: Orders) -> None:
@@ -403,20 +497,65 @@ class CoordinatorServer:
 
     def _ended(self, federate: int, error: LinkError | None) -> None:
         with self._changed:
+            if self._links[federate].life < self._lives[federate]:
+                return  # it was known, and the next life is on its way
             if error is None and federate not in self._results:
                 name = self._cut.names[federate]
                 error = PeerLostError(f"federate {name} ended without a result")
             if error is not None:
                 self._lose(federate, error)
-            self._over.add(federate)
+            else:
+                self._over.add(federate)
             self._changed.notify_all()
 
-    def _lose(self, federate: int, error: LinkError) -> None:
-        """End all because a federate is gone. The lock is held."""
+    def _lose(self, federate: int, error: LinkError, *, final: bool = False) -> None:
+        """Begin a federate again that is gone, or end all. The lock is held."""
+        report = self._coordinator.reports.get(federate)
+        if report is not None and report.done != BEFORE_ALL:
+            self._last_tags[federate] = report.done
+        if self._released and self._begin_again is not None and not self._aborted:
+            self._over.add(federate)  # nothing of it is needed any more
+            return
+        if not final and self._can_return(federate, error):
+            self._restarts -= 1
+            self._lives[federate] += 1
+            self._hellos.pop(federate, None)
+            self._results.pop(federate, None)
+            self._coordinator.forget(federate)
+            threading.Thread(
+                target=self._return,
+                args=[federate, self._lives[federate], error],
+                name=f"next life of {self._links[federate].peer}",
+                daemon=True,
+            ).start()
+            self._changed.notify_all()
+            return
         self._lost.setdefault(federate, error)
         self._over.add(federate)
         self._abort()
         self._changed.notify_all()
+
+    def _can_return(self, federate: int, error: LinkError) -> bool:
+        """Return whether a federate that is gone can begin again.
+
+        All others must be there still, with what they have sent, and it must do again
+        what it did.
+        """
+        return (
+            self._restarts > 0
+            and self._begin_again is not None
+            and not (self._aborted or self._released or self._closed or self._over)
+            and federate not in self._physical
+            and isinstance(error, PeerLostError)
+            and not error.wire
+        )
+
+    def _return(self, federate: int, life: int, error: LinkError) -> None:
+        assert self._begin_again is not None
+        try:
+            self._begin_again(federate, life, error)
+        except Exception as failure:  # the others would wait forever
+            self.lost(federate, f"it could not begin again: {failure}", life)
 
     def _abort(self) -> None:
         """End all federates, whatever they do. The lock is held."""

@@ -40,6 +40,7 @@ def drive(
     shuffle: int = 0,
     timing: bool | int = False,
     federation: Federation | int | None = None,
+    restarts: int = 0,
     preload: Sequence[tuple[str, object, Duration]] = (),
     state: Callable[[Any], object] | None = None,
     at_start: Callable[[Watch], object] | None = None,
@@ -74,6 +75,8 @@ def drive(
             process runs a tag later than that of the current step. The program must
             have one tag at a time: no delays of zero, modes, physical inputs or
             ``request_stop()``.
+        restarts: As for ``run``. Federates begin again where the program was last kept;
+            see ``Session.keep``. Not for a Ray cluster.
         preload: Values to put into flight, as by ``Session.preload``: port, value, and
             when it was set.
         state: Called with the main reactor by ``Session.states``; in a federation in
@@ -86,6 +89,10 @@ def drive(
     Raises:
         ProgramError: The program is not legal, or cannot be cut or driven there.
     """
+    if restarts < 0 or (restarts and federation is None):
+        rule = "0 or more" if restarts < 0 else "0 without a federation"
+        msg = f"restarts must be {rule}, got {restarts}"
+        raise ValueError(msg)
     with gc_paused():
         program = elaborate(main)
         options = make_options(
@@ -127,6 +134,7 @@ def drive(
             federation,
             cut,
             options,
+            restarts=restarts,
             at_start=at_start,
             at_end=at_end,
         )

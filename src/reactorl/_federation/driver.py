@@ -11,18 +11,20 @@ from __future__ import annotations
 
 import signal
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NoReturn, Self
 
 from reactorl._federation.codec import decode, encode
 from reactorl._federation.coordinator_server import RunOverError
 from reactorl._federation.failures import pack_error
 from reactorl._federation.frames import Finished
+from reactorl._federation.launch.job import Restored
 from reactorl._federation.launch.local import LocalFederates
-from reactorl._federation.member import NOTHING
+from reactorl._federation.member import NOTHING, run_digest
 from reactorl._federation.messages import BEFORE_ALL, Kind, Message
 from reactorl._federation.parts import PartialResult, partial_result, whole_result
 from reactorl._federation.watching import FederationWatch
+from reactorl._program.cut import cut_program
 from reactorl._program.elaborate import elaborate
 from reactorl._runtime.drive import Session
 from reactorl._runtime.federated import ElsewhereError
@@ -30,11 +32,11 @@ from reactorl.errors import ProgramError
 from reactorl.tag import MAX_MICROSTEP, Duration, Tag, nanoseconds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from types import TracebackType
 
     from reactorl._decl.reactor import Reactor
-    from reactorl._federation.federate import Federate
+    from reactorl._federation.federate import Base, Federate
     from reactorl._federation.frames import Failed
     from reactorl._federation.member import Member
     from reactorl._program.cut import Cut
@@ -117,6 +119,15 @@ def check_drivable(program: Program, cut: Cut) -> None:
     raise ProgramError(msg, program.reactors[0].where, remedy)
 
 
+@dataclass(frozen=True)
+class _Kept:
+    """Where federates begin again that are lost."""
+
+    main: Reactor
+    preload: tuple[tuple[str, object, Duration], ...]
+    numbers: Mapping[int, Base]
+
+
 class DrivenFederation(Session):
     """A driven program in several processes of this machine.
 
@@ -126,6 +137,7 @@ class DrivenFederation(Session):
         federation: The placement.
         cut: The cut that follows from both.
         options: Options of the run, with a start time.
+        restarts: How often a federate begins again whose process is gone.
         at_start: Called with a ``Watch`` of all federates before the first tag.
         at_end: Called with the result when the run has ended without an error.
 
@@ -141,12 +153,16 @@ class DrivenFederation(Session):
         cut: Cut,
         options: Options,
         *,
+        restarts: int = 0,
         at_start: Callable[[Watch], object] | None = None,
         at_end: Callable[[Result], object] | None = None,
     ) -> None:
         check_drivable(program, cut)
         self._source, self._federation = source, federation
         self._program, self._cut, self._options = program, cut, options
+        self._restarts = restarts
+        self._numbers: dict[int, Base] = {}
+        self._kept: _Kept | None = None
         self._at_begin, self._at_result = at_start, at_end
         self._federates: LocalFederates
         self._member: Member
@@ -171,7 +187,9 @@ class DrivenFederation(Session):
             self._cut,
             options,
             here=frozenset({HEAD}),
+            restarts=self._restarts,
         )
+        self._federates.restore = self._restored
         try:
             self._member = self._federates.member(HEAD)
             begin = None if self._at_begin is None else self._begin
@@ -311,12 +329,73 @@ class DrivenFederation(Session):
         mine = super().states()
         tag = Tag(*self._live.session.tag())
         try:
-            found = self._federates.server.save(tag, HEAD)
-            return mine + [decode(*found[federate]) for federate in sorted(found)]
+            saved = self._federates.server.save(tag, HEAD)
+            found = {each: decode(*saved[each]) for each in sorted(saved)}
+            self._numbers = {each: numbers for each, (_, numbers) in found.items()}
+            self._numbers[HEAD] = replace(self._federate.numbers(), tag=tag)
+            return mine + [state for state, _ in found.values()]
         except BaseException as error:
             self._fail(error)
 
+    @property
+    def restarts_left(self) -> int:
+        """How often a federate may still begin again."""
+        if self._waiter.ident is None or not self._federates.replaces:
+            return self._restarts
+        return self._federates.server.restarts_left
+
+    def keep(
+        self, main: Reactor, preload: Sequence[tuple[str, object, Duration]]
+    ) -> None:
+        """Let federates that are lost begin again after the last ``states``.
+
+        By default they begin again at the first tag, so all values that were sent since
+        are kept. A trace would lack what was before, so nothing changes for traced
+        runs, or as long as something that was sent up to that tag has not arrived.
+
+        Args:
+            main: Makes the program that continues with these states.
+            preload: What is in flight; see ``drive``.
+        """
+        numbers = self._numbers
+        traced = self._options.trace is not False
+        arrived = all(
+            numbers[to].received[by] == numbers[by].sent[to]
+            for to in numbers
+            for by in numbers
+        )
+        if not self._restarts or traced or not arrived:
+            return
+
+        def kept() -> None:
+            self._kept = _Kept(main, tuple(preload), numbers)
+
+        self._federates.server.keep(numbers[HEAD].tag, HEAD, kept)
+        if self._kept is not None and self._kept.numbers is numbers:
+            self._member.forget(numbers[HEAD].sent)
+
     # -- parts ----------------------------------------------------------------------
+
+    def _restored(self, federate: int) -> tuple[DrivenSource, Restored] | None:
+        """Return what a federate begins again from; None: it begins at the start."""
+        kept = self._kept
+        if kept is None:
+            return None
+        program = elaborate(kept.main)
+        cut = cut_program(program, self._federation)
+        if replace(cut, program=self._cut.program) != self._cut:
+            msg = (
+                "restoring a federate failed: the program of its state is cut otherwise"
+            )
+            raise ProgramError(msg, program.reactors[0].where, "")
+        node = program.reactors[0]
+        source = DrivenSource(node.cls, node.params, kept.preload, self._source.state)
+        restored = Restored(
+            replace(kept.numbers[federate], tag=kept.numbers[HEAD].tag),
+            run_digest(self._cut, self._options),
+            run_digest(cut, self._options),
+        )
+        return source, restored
 
     def _advance(self, delay: int) -> None:
         """Let all others run up to the tag of a step."""

@@ -19,7 +19,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from reactorl._federation.handshake import Purpose, initiate, respond
-from reactorl._federation.link_errors import LinkError, PeerLostError
+from reactorl._federation.link_errors import (
+    HandshakeError,
+    LinkError,
+    PeerLostError,
+    Refusal,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -198,6 +203,13 @@ def connect(
         remedy = "Check that it runs, and that no firewall is between the hosts."
         raise PeerLostError(msg, remedy, peer=name, wire=True) from error
     return initiate(sock, identity, rank, admission, purpose=purpose)
+
+
+def is_gone(error: LinkError) -> bool:
+    """Return whether connecting failed because no process is there any more."""
+    if isinstance(error, HandshakeError):
+        return error.reason is Refusal.CLOSED
+    return isinstance(error.__cause__, ConnectionError | FileNotFoundError)
 
 
 def _listen(address: Address) -> socket.socket:

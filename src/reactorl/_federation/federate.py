@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import dataclass
+from operator import add
 from typing import TYPE_CHECKING, Final, Protocol
 
 from reactorl._federation.codec import encode
+from reactorl._federation.link_errors import CodecError
 from reactorl._federation.merge import FederateTrace
-from reactorl._federation.messages import Kind, Message, Report
+from reactorl._federation.messages import BEFORE_ALL, Kind, Message, Report
 from reactorl._federation.parts import partial_result
 from reactorl._federation.probes import Progress
 from reactorl._program.cut import Part
@@ -65,6 +68,24 @@ class Wire(Protocol):
     def request_stop(self) -> None:
         """Ask the coordinator to end the program."""
 
+    def physical(self) -> None:
+        """Tell the coordinator that this federate cannot be repeated, and wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """Where a new life of a federate begins: after a tag, from a saved state.
+
+    Attributes:
+        sent: How many values it had sent, per federate.
+        received: How many had been sent to it.
+        tag: The tag.
+    """
+
+    sent: tuple[int, ...]
+    received: tuple[int, ...]
+    tag: Tag = BEFORE_ALL
+
 
 class Federate:
     """One federate of a run.
@@ -80,8 +101,11 @@ class Federate:
         wire: The ways to the others.
         replay: Where physical inputs come from.
         record: Where physical inputs go to.
-        keeps: Whether values that were sent are kept, to send them again to a federate
-            that begins again.
+        keeps: Whether values that were sent are kept here, to send them again to a
+            federate that begins again; links do it themselves.
+        repeats: Whether it may have to begin again itself: the first physical input is
+            announced.
+        base: Where it begins; None: at the beginning.
         at_start: Called with a ``Watch`` before the first tag.
     """
 
@@ -96,6 +120,8 @@ class Federate:
         replay: Recording | None = None,
         record: Recording | None = None,
         keeps: bool = False,
+        repeats: bool = False,
+        base: Base | None = None,
         at_start: Callable[[Watch], object] | None = None,
     ) -> None:
         if options.start_time is None:
@@ -105,8 +131,9 @@ class Federate:
         self._wire = wire
         self._keeps = keeps
         count = len(cut.names)
-        self._sent = [0] * count
-        self._received = [0] * count
+        self._base = base or Base((0,) * count, (0,) * count)
+        self._sent = list(self._base.sent)
+        self._received = list(self._base.received)
         self._kept: list[list[Message]] = [[] for _ in range(count)]
         self._said: list[dict[tuple[Kind, bool], Message]] = [{} for _ in range(count)]
         self._lock = threading.RLock()
@@ -124,7 +151,9 @@ class Federate:
             record=record,
             replay=replay,
             at_start=self._begin,
-            federated=Federated(Part(cut, index), self),
+            federated=Federated(
+                Part(cut, index), self, wire.physical if repeats else None
+            ),
         )
 
     def run(self) -> bool:
@@ -255,6 +284,9 @@ class Federate:
         kind = _KINDS[number]
         promise = None if rides is None else (Tag(*rides[:2]), Tag(*rides[2:]))
         if number <= _NUMBERED:
+            if Tag(time, step) <= self._base.tag:
+                msg = f"a value was sent again at {Tag(time, step)}, which is saved"
+                raise ReactorlError(msg)
             count = self._sent[peer] = self._sent[peer] + 1
         else:
             count = 0
@@ -287,8 +319,8 @@ class Federate:
                 Tag(h, h_step),
                 inside,
                 taken,
-                sent,
-                received,
+                tuple(map(add, sent, self._base.sent)),
+                tuple(map(add, received, self._base.received)),
             )
         )
         after = self._save_after
@@ -298,7 +330,17 @@ class Federate:
         if self.save is None:
             msg = "the state of a federate was asked for, which cannot be saved"
             raise ReactorlError(msg)
-        self._wire.saved(after, encode(self.save()))
+        state = self.save()
+        try:
+            payload = encode((state, self.numbers()))
+        except CodecError:
+            encode(state)  # whose error names the type of the state
+            raise
+        self._wire.saved(after, payload)
+
+    def numbers(self) -> Base:
+        """Return how many values it has sent and received, per federate."""
+        return Base(tuple(self._sent), tuple(self._received))
 
     def request_stop(self) -> None:
         """Ask for the end of the program from outside of its reactions."""

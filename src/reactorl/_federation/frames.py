@@ -64,6 +64,23 @@ class Saved(NamedTuple):
     payload: Payload
 
 
+class Physical(NamedTuple):
+    """This federate depends on the physical world: it cannot be repeated.
+
+    The coordinator sends it back: only then may others see what depends on that.
+    """
+
+
+class Release(NamedTuple):
+    """All federates have ended: what this one has sent is not needed again."""
+
+
+class Kept(NamedTuple):
+    """The states after this tag are kept: values sent up to it can be forgotten."""
+
+    tag: Tag
+
+
 class StopRequest(NamedTuple):
     """The program is to end, at the next tag at which all can: Ctrl-C, say."""
 
@@ -120,6 +137,9 @@ Frame: TypeAlias = (
     | Save
     | Saved
     | StopRequest
+    | Kept
+    | Physical
+    | Release
     | Probe
     | Reading
     | Failed

@@ -81,6 +81,7 @@ class Link:
         self._attaching = threading.Lock()
         self._sent = 0
         self._received = 0
+        self._known = 0  # values that the peer said it has
         self._kept: deque[tuple[int, list[bytes | memoryview]]] = deque()
         self._kept_bytes = 0
         self._pending: list[bytes | memoryview] = []
@@ -150,7 +151,10 @@ class Link:
                 self._kept.append((number, pieces))
                 self._kept_bytes += size_of(pieces)
             if self._attached is not None:
-                self._pending += pieces
+                if number > self._known:
+                    self._pending += pieces
+                elif message.promised is not None:  # what rides on it may be new
+                    self._pending += pack(message.promised)
             return number
 
     def put(self, frame: Frame) -> None:
@@ -213,6 +217,7 @@ class Link:
                 remedy = "Restart all federates from the last checkpoint."
                 raise LinkError(msg, remedy, peer=self.peer)
             self._life = connection.life
+            self._known = connection.received
             self._pending.clear()
             self._attached = attached = Attachment(
                 self, connection.wire, self._state, self._limits
@@ -257,7 +262,8 @@ class Link:
         attached.stop()
         attached.join()
 
-    def _forget(self, number: int) -> None:
+    def forget(self, number: int) -> None:
+        """Forget kept values up to a number: the peer will not ask for them again."""
         with self._lock:
             if number > self._sent:
                 msg = f"{self.peer} has acknowledged value {number} of {self._sent}"
@@ -270,7 +276,7 @@ class Link:
         if isinstance(frame, Message) and frame.number:
             return self._accept_value(frame)
         if isinstance(frame, Ack):
-            self._forget(frame.number)
+            self.forget(frame.number)
             return None
         return frame
 

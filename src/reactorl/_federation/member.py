@@ -9,25 +9,25 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from reactorl._federation.codec import encode
-from reactorl._federation.endpoint import Address, Listener, connect
+from reactorl._federation.endpoint import Address, Listener, connect, is_gone
 from reactorl._federation.failures import pack_error
 from reactorl._federation.federate import Federate
 from reactorl._federation.frames import Finished, Hello
 from reactorl._federation.handshake import COORDINATOR, Admission, Identity, Purpose
-from reactorl._federation.link_errors import FrameError
+from reactorl._federation.link_errors import FrameError, HandshakeError, LinkError
 from reactorl._federation.network import Network
 from reactorl._federation.probes import steady_clock
 from reactorl._federation.values import ValueCodec
 from reactorl._federation.watch import Watches
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from reactorl._federation.certificate import Certificate
+    from reactorl._federation.federate import Base
     from reactorl._federation.frames import Failed, Start
     from reactorl._federation.handshake import Connection
     from reactorl._federation.link import Link
-    from reactorl._federation.link_errors import LinkError
     from reactorl._federation.secret import RunSecret
     from reactorl._program.cut import Cut
     from reactorl._program.program import Program
@@ -61,6 +61,11 @@ class Membership:
         life: How often this federate was started, from 1.
         certificate: For encrypted links; None sends everything in clear.
         timeout: Seconds for a handshake, and for a peer to receive the last frames.
+        keeps: Whether federates that are lost begin again.
+        fixed: Federates that never begin again.
+        base: Where this federate begins; None: at the beginning.
+        digest: The digest of the run, if the federate is restored from a checkpoint,
+            whose program has another one; empty: that of the program.
     """
 
     index: int
@@ -70,6 +75,10 @@ class Membership:
     life: int = 1
     certificate: Certificate | None = None
     timeout: float = 60.0
+    keeps: bool = False
+    fixed: frozenset[int] = frozenset()
+    base: Base | None = None
+    digest: bytes = b""
 
 
 class Member:
@@ -111,7 +120,7 @@ class Member:
         self._identity = Identity(
             membership.index,
             membership.life,
-            run_digest(cut, options),
+            membership.digest or run_digest(cut, options),
             membership.secret,
             membership.certificate,
             membership.timeout,
@@ -120,7 +129,16 @@ class Member:
         values = ValueCodec.of(
             program, cut, membership.index, writable=not options.freeze
         )
-        self._network = Network(cut, membership.index, values)
+        keeps = membership.keeps
+        base = membership.base
+        self._network = Network(
+            cut,
+            membership.index,
+            values,
+            keeps=keeps,
+            base=base,
+            fixed=membership.fixed,
+        )
         self._lock = threading.Lock()
         self._early: list[Connection] | None = []
         self._watches = Watches()
@@ -176,6 +194,8 @@ class Member:
             self._network,
             replay=self._replay,
             record=self._record,
+            repeats=self._me.keeps,
+            base=self._me.base,
             at_start=at_start,
         )
         if self._attend is not None:
@@ -220,7 +240,11 @@ class Member:
         return None
 
     def leave(self, result: Finished | Failed, status: int) -> None:
-        """Give the coordinator the result, and end all connections."""
+        """Give the coordinator the result, and end all connections.
+
+        If federates may begin again, this waits until none will.
+        """
+        self._network.finish(result)
         if self._listener is not None:
             self._listener.close()
         with self._lock:
@@ -229,11 +253,14 @@ class Member:
         for connection in early:
             connection.wire.close()
         self.reported = self._network.coordinator.is_connected
-        self._network.close(result, status, timeout=self._me.timeout)
+        self._network.close(status, timeout=self._me.timeout)
         self._watches.close()
 
     def _connect(self, start: Start) -> None:
-        """Connect to federates with lower numbers; those with higher ones do so."""
+        """Connect to federates with lower numbers; those with higher ones do so.
+
+        Who begins again connects to all that are there; others will connect to it.
+        """
         with self._lock:
             early, self._early = self._early or [], None
         for connection in early:
@@ -244,12 +271,24 @@ class Member:
             msg = f"the coordinator must send {count} addresses, got {addresses!r}"
             raise FrameError(msg, peer="the coordinator")
         for peer, link in self._network.links.items():
-            if peer < self._me.index:
-                address = Address.parse(str(addresses[peer]))
-                expected = Admission(1, link.received, link.peer)
+            if addresses[peer] is None:
+                continue
+            if peer > self._me.index and not start.facts.get("again"):
+                continue
+            address = Address.parse(str(addresses[peer]))
+            expected = Admission(1, link.received, link.peer)
+            try:
                 self._watch(address, peer, link)
                 connection = connect(address, self._identity, peer, expected)
-                self._network.attach(peer, connection)
+            except LinkError as error:
+                if self._me.keeps and is_gone(error):
+                    continue  # its next life connects to this one
+                raise
+            self._network.attach(peer, connection)
+
+    def forget(self, sent: Sequence[int]) -> None:
+        """Forget values up to these numbers, per federate."""
+        self._network.forget(sent)
 
     def _watch(self, address: Address, peer: int, link: Link) -> None:
         """Notice within 10 s that the wire to another host is dead.
@@ -280,7 +319,17 @@ class Member:
             elif self._early is not None:  # the run has not begun here
                 self._early.append(connection)
             else:
-                self._network.attach(connection.rank, connection)
+                self._attach(connection)
+
+    def _attach(self, connection: Connection) -> None:
+        """Use a connection. A life that was refused is old; others must not wait."""
+        try:
+            self._network.attach(connection.rank, connection)
+        except HandshakeError:
+            raise
+        except LinkError as error:
+            self._network.fail(error)
+            raise
 
     def _refused(self, error: LinkError) -> None:
         """Leave strangers alone. Peers of this run report to the coordinator."""

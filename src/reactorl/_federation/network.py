@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING
 
 from reactorl._federation.frames import (
     Bye,
+    Kept,
+    Physical,
     Probe,
+    Release,
     Save,
     Saved,
     Start,
@@ -23,10 +26,10 @@ from reactorl._federation.probes import answer
 from reactorl._federation.values import ValueCodec
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from reactorl._federation.codec import Payload
-    from reactorl._federation.federate import Federate
+    from reactorl._federation.federate import Base, Federate
     from reactorl._federation.frames import Failed, Finished, Frame, Hello
     from reactorl._federation.handshake import Connection
     from reactorl._program.cut import Cut
@@ -50,16 +53,31 @@ class Network:
     """The links of one federate; see ``federate.Wire``.
 
     An error of a link ends the federate, because nothing can be known any more of what
-    its peer would have sent: no federate runs on without another one.
+    its peer would have sent: no federate runs on without another one. If lost federates
+    begin again, it waits for the new life of its peer instead.
 
     Args:
         cut: How the program is cut.
         index: Which federate this is.
         values: How values become bytes; default: as in ``codec.py``.
+        keeps: Whether federates that are lost begin again: what was sent to them is
+            kept, and sent again.
+        base: Where this federate begins; None: at the beginning.
+        fixed: Federates that never begin again.
     """
 
-    def __init__(self, cut: Cut, index: int, values: ValueCodec | None = None) -> None:
+    def __init__(
+        self,
+        cut: Cut,
+        index: int,
+        values: ValueCodec | None = None,
+        *,
+        keeps: bool = False,
+        base: Base | None = None,
+        fixed: Collection[int] = (),
+    ) -> None:
         self._index = index
+        self._keeps = keeps
         self._values = values or ValueCodec()
         peers = {
             peer
@@ -71,15 +89,18 @@ class Network:
             peer: Link(
                 f"federate {cut.names[peer]}",
                 partial(self._arrived, peer),
-                self._ended,
-                keep=False,
+                partial(self._ended, peer),
+                keep=keeps and peer not in fixed,
                 decoder=partial(self._values.decode, peer),
             )
             for peer in sorted(peers)
         }
         """Links to those with which something is exchanged; neighbours only."""
+        if base is not None:
+            for peer, link in self.links.items():
+                link.restore(sent=base.sent[peer], received=base.received[peer])
         self.coordinator = Link(
-            "the coordinator", self._ordered, self._ended, keep=False
+            "the coordinator", self._ordered, partial(self._ended, -1), keep=False
         )
         self._changed = threading.Condition()
         self._federate: Federate | None = None
@@ -88,8 +109,12 @@ class Network:
         self._start: Start | None = None
         self._error: LinkError | None = None
         self._aborted = False
+        self._released = False
+        self._announced = False
         self._closing = False
         self._last: Report | None = None
+        self._count = len(cut.names)
+        self._saved: tuple[Tag, list[int]] = (BEFORE_ALL, [])
         self._held: Report | None = None
         self._physical = any(cut.physical)
         self._was_ordered = True
@@ -154,6 +179,13 @@ class Network:
 
     def saved(self, tag: Tag, payload: Payload) -> None:
         """See ``Wire``."""
+        self._saved = (
+            tag,
+            [
+                self.links[peer].sent if peer in self.links else 0
+                for peer in range(self._count)
+            ],
+        )
         self.coordinator.put(Saved(tag, payload))
         self.coordinator.flush()
 
@@ -161,6 +193,15 @@ class Network:
         """See ``Wire``."""
         self.coordinator.put(StopRequest())
         self.coordinator.flush()
+
+    def physical(self) -> None:
+        """See ``Wire``."""
+        self.coordinator.put(Physical())
+        self.coordinator.flush()
+        with self._changed:
+            self._changed.wait_for(
+                lambda: self._announced or self._aborted or self._error
+            )
 
     # -- connections ----------------------------------------------------------------
 
@@ -229,13 +270,28 @@ class Network:
                 raise self._error
             return not self._aborted
 
-    def close(
-        self, result: Finished | Failed, status: int, *, timeout: float = 60.0
-    ) -> None:
-        """Give the coordinator the result of the run, and end all connections.
+    def finish(self, result: Finished | Failed) -> None:
+        """Give the coordinator the result of the run.
+
+        If federates may begin again, wait until all have ended: until then they need
+        what this one has sent.
 
         Args:
             result: What the coordinator gets.
+        """
+        self.coordinator.put(result)
+        self.coordinator.flush()
+        with self._changed:
+            if self._keeps and self._start is not None:
+                self._changed.wait_for(
+                    lambda: self._released or self._aborted or self._error
+                )
+            self._closing = True
+
+    def close(self, status: int, *, timeout: float = 60.0) -> None:
+        """End all connections.
+
+        Args:
             status: Exit status of this process.
             timeout: Seconds that a peer has to receive what is left.
         """
@@ -243,8 +299,6 @@ class Network:
             self._closing = True
             if self._aborted or self._error is not None:  # no peer needs anything more
                 timeout = min(timeout, _ABORTED_SECONDS)
-        self.coordinator.put(result)
-        self.coordinator.flush()
         for link in self.links.values():
             link.close(status, timeout=timeout)
         self.coordinator.close(status, timeout=timeout)
@@ -274,6 +328,13 @@ class Network:
                     self._start = frame
                 elif isinstance(frame, Save) and self._federate is not None:
                     self._federate.save_after(frame.tag)
+                elif isinstance(frame, Kept):
+                    if self._saved[0] == frame.tag:
+                        self.forget(self._saved[1])
+                elif isinstance(frame, Release):
+                    self._released = True
+                elif isinstance(frame, Physical):
+                    self._announced = True
                 elif isinstance(frame, Probe):
                     federate = self._federate
                     known = None if federate is None else federate.progress()
@@ -287,10 +348,22 @@ class Network:
         msg = f"{link.peer} sent a frame that it must not send: {type(frame).__name__}"
         raise FrameError(msg, peer=link.peer)
 
-    def _ended(self, error: LinkError | None) -> None:
+    def forget(self, sent: Sequence[int]) -> None:
+        """Forget values up to these numbers, per federate."""
+        for peer, link in self.links.items():
+            link.forget(sent[peer])
+
+    def fail(self, error: LinkError) -> None:
+        """End the federate because a link cannot be used."""
+        self._ended(-1, error)
+
+    def _ended(self, peer: int, error: LinkError | None) -> None:
         """Note the end of a connection; without a farewell, end the federate."""
         if error is None or isinstance(error, _ReplacedError):
             return
+        is_process = isinstance(error, PeerLostError) and not error.wire
+        if peer >= 0 and self._keeps and is_process:
+            return  # it begins again, or the coordinator ends all
         with self._changed:
             if self._closing or self._error is not None:
                 return

@@ -11,6 +11,7 @@ half of which is how wrong the estimate can be.
 
 from __future__ import annotations
 
+import platform
 import threading
 import time
 from contextlib import suppress
@@ -56,7 +57,7 @@ def steady_clock() -> str:
     with suppress(OSError):
         found.append(Path("/proc/sys/kernel/random/boot_id").read_text().strip())
         found += Path("/proc/self/timens_offsets").read_text().split()
-    return " ".join(found)
+    return " ".join(found) or platform.node()  # on macOS
 
 
 class Probes:
@@ -79,6 +80,9 @@ class Probes:
 
     def begin(self, federate: int, facts: Mapping[str, object]) -> None:
         """Measure the clock of a federate that is ready, if it has another one."""
+        with self._lock:  # an earlier life does not answer any more
+            for key in [key for key in self._asked if key[0] == federate]:
+                del self._asked[key]
         here = steady_clock()
         if here and facts.get("clock") == here:
             self._clocks[federate] = ClockOffset()

@@ -44,6 +44,7 @@ def run(
     shuffle: int = 0,
     timing: bool | int = False,
     federation: Federation | int | None = None,
+    restarts: int = 0,
     at_start: Callable[[Watch], object] | None = None,
     at_end: Callable[[Result], object] | None = None,
 ) -> Result:
@@ -88,6 +89,9 @@ def run(
             process. ``workers`` is then the number of each; None: the cores are shared
             among them. The processes get the classes by import, or by value if they
             cannot be imported; their output appears line by line, with their names.
+        restarts: How often a federate whose process is gone begins again, in a new
+            process. It does again what it did, while the others wait, so the result is
+            the same; one that has used physical inputs cannot.
         at_start: Called when the reactors are made, before the first tag, with a
             ``Watch``, with which any thread can follow the progress of the run. In a
             federation called before its processes are started.
@@ -103,6 +107,10 @@ def run(
         AccessError: A body touched what its reaction does not declare.
         KeyboardInterrupt: Ctrl-C; reactors were torn down, threads ended.
     """
+    if restarts < 0 or (restarts and federation is None):
+        rule = "0 or more" if restarts < 0 else "0 without a federation"
+        msg = f"restarts must be {rule}, got {restarts}"
+        raise ValueError(msg)
     noted = None if record is False else Recording()
     with gc_paused():
         program = elaborate(main)
@@ -128,6 +136,7 @@ def run(
         from reactorl._federation.launch.job import source_of
         from reactorl._federation.launch.launcher import workers_of_each
         from reactorl._federation.launch.local import run_locally
+        from reactorl._federation.launch.on_ray.federation import RayFederation
 
         if isinstance(federation, int):
             federation = Federation(federation)
@@ -135,6 +144,9 @@ def run(
         cut = cut_program(program, federation)
         if workers is None and not check:
             options = replace(options, workers=workers_of_each(cut, federation))
+        if restarts and isinstance(federation, RayFederation):
+            msg = f"restarts must be 0 in a RayFederation, got {restarts}"
+            raise ValueError(msg)
         result, _ = run_locally(
             source_of(main),
             program,
@@ -143,6 +155,7 @@ def run(
             options,
             replay=replay,
             record=noted is not None,
+            restarts=restarts,
             at_start=at_start,
         )
         if result.recording is not None and not isinstance(record, bool):

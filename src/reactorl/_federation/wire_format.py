@@ -42,6 +42,9 @@ KINDS: Final = {
     frames.StopRequest: 41,
     frames.Probe: 42,
     frames.Reading: 43,
+    frames.Physical: 44,
+    frames.Release: 45,
+    frames.Kept: 46,
 }
 """Numbers on the wire of frames that are not a ``Message``, whose number is its kind.
 A change of these or of ``Kind`` needs another ``VERSION``."""
@@ -123,11 +126,11 @@ def pack(frame: Frame) -> list[bytes | memoryview]:
             body = _NUMBER.pack(number)
         case frames.Bye(status):
             body = _STATUS.pack(status)
-        case frames.Save(tag):
+        case frames.Save(tag) | frames.Kept(tag):
             body = _TAG.pack(*tag)
         case frames.Probe(number, progress):
             body = _PROBE.pack(number, progress)
-        case frames.StopRequest():
+        case frames.StopRequest() | frames.Physical() | frames.Release():
             body = b""
     return [HEADER.pack(MAGIC, VERSION, kind, 0, len(body)) + body]
 
@@ -349,9 +352,12 @@ def _with_facts(
     return decode
 
 
-def _save(body: bytes, count: int) -> Frame | None:
-    tags = None if count else _tags(body, 1)
-    return None if tags is None else frames.Save(tags[0])
+def _with_tag(make: Callable[[Tag], Frame]) -> Callable[[bytes, int], Frame | None]:
+    def decode(body: bytes, count: int) -> Frame | None:
+        tags = None if count else _tags(body, 1)
+        return None if tags is None else make(tags[0])
+
+    return decode
 
 
 def _report(body: bytes, count: int) -> Frame | None:
@@ -400,8 +406,11 @@ _DECODERS: Final[dict[int, Callable[[bytes, int], Frame | None]]] = {
     KINDS[frames.Hello]: _with_facts(frames.Hello, _MEMBER),
     KINDS[frames.Start]: _with_facts(frames.Start, _TIME),
     KINDS[Report]: _report,
-    KINDS[frames.Save]: _save,
+    KINDS[frames.Save]: _with_tag(frames.Save),
+    KINDS[frames.Kept]: _with_tag(frames.Kept),
     KINDS[frames.StopRequest]: _only(frames.StopRequest, Struct("")),
+    KINDS[frames.Physical]: _only(frames.Physical, Struct("")),
+    KINDS[frames.Release]: _only(frames.Release, Struct("")),
     KINDS[frames.Bye]: _only(frames.Bye, _STATUS),
     KINDS[frames.Probe]: _only(frames.Probe, _PROBE),
 }

@@ -10,6 +10,7 @@ from reactorl._decl.bank import Bank
 from reactorl._decl.connection import Connect, evaluate_width, port_refs
 from reactorl._decl.reactor import Reactor, add_references, prototype
 from reactorl._program.frame import Frame, Instantiation, members
+from reactorl._program.placement import check_federate_name
 from reactorl.errors import DeclarationError, ProgramError
 from reactorl.position import here
 
@@ -101,7 +102,7 @@ class Build:
                 "Make state in setup(), or keep it in a local variable.",
             )
 
-    def add(self, name: str, reactor: Reactor) -> Reactor:
+    def add(self, name: str, reactor: Reactor, at: str | None = None) -> Reactor:
         """Contain ``reactor`` under ``name``."""
         where = here()
         self._claim(name, where)
@@ -112,7 +113,7 @@ class Build:
                 where,
                 "Make another one.",
             )
-        self._put(name, reactor, None, None, where, reactor)
+        self._put(name, reactor, None, None, where, reactor, at)
         reactor._label = name
         return reactor
 
@@ -122,6 +123,7 @@ class Build:
         reactor: Reactor,
         width: Width,
         each: Callable[[int], Mapping[str, Any]] | None,
+        at: str | None = None,
     ) -> Bank[Any]:
         """Contain a bank under ``name``."""
         where = here()
@@ -130,7 +132,7 @@ class Build:
         count = evaluate_width(width, owner, f"bank {name}", where)
         handle = Bank(reactor, count, None, where)
         handle._label = name
-        self._put(name, reactor, count, each, where, handle)
+        self._put(name, reactor, count, each, where, handle, at)
         return handle
 
     def connect(
@@ -168,12 +170,15 @@ class Build:
         each: Callable[[int], Mapping[str, Any]] | None,
         where: Position,
         handle: object,
+        at: str | None,
     ) -> None:
+        if at is not None:
+            check_federate_name(at, where)
         cls = type(reactor)
         layout = self._layout_of(cls, where)
         outer = self.frame.node.params
         values = members(cls, reactor._given, outer, count, each, where)
-        inst = Instantiation(name, layout, count, values, self.mode, where)
+        inst = Instantiation(name, layout, count, values, self.mode, where, at)
         self.frame.put(inst, [handle])
         self.frame.as_prototype().__dict__[name] = handle
 

@@ -340,6 +340,7 @@ class _Elaboration:
                     inst.bank_width,
                     scope,
                     inst.where,
+                    inst.at,
                 )
             )
             self._placed.append(layout if inst.judgeable else None)

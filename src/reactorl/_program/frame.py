@@ -27,6 +27,7 @@ class Instantiation:
     """A contained reactor or bank of one instance: members with ids in a row."""
 
     __slots__ = (
+        "at",
         "bank_width",
         "first",
         "handles",
@@ -48,8 +49,10 @@ class Instantiation:
         params: list[Mapping[str, Any]],
         mode: Mode | None,
         where: Position,
+        at: str | None = None,
     ) -> None:
         self.name = name
+        self.at = at  # the federate that the program proposes
         self.layout = layout
         self.bank_width = bank_width  # None: not a bank
         self.params = params  # one for all members, or one each

@@ -32,8 +32,9 @@ _PART: Final = re.compile(r"([^\[\].]+)(?:\[(?:(\d+)|(\d*):(\d*))\])?")
 class Federation:
     """Which reactors run in which process of a federation.
 
-    A reactor runs where it is placed, else where the reactor that contains it runs, and
-    the main reactor where ``rest`` says.
+    A reactor runs where it is placed, else where ``build()`` has proposed with ``at``,
+    else where the reactor that contains it runs, and the main reactor where ``rest``
+    says.
 
     Example:
         >>> Federation({"main.rollout[0:4]": "a", "main.rollout[4:8]": "b"})
@@ -42,7 +43,8 @@ class Federation:
         placement: Full names of reactors and the names of their federates. Members of
             a bank are chosen by an index or a slice; the name of a bank stands for all
             of its members. A number: so many federates, each with a part of the
-            reactors that the main reactor contains; ``head`` is the first.
+            reactors that the main reactor contains, whatever ``at`` says; ``head`` is
+            the first. None: only ``at`` says something.
         rest: The federate of everything that is not placed.
         replicas: Full names of reactors of which every federate that reads them runs a
             copy instead of waiting for values from another one. Their bodies must
@@ -57,12 +59,13 @@ class Federation:
 
     def __init__(
         self,
-        placement: Mapping[str, str] | int,
+        placement: Mapping[str, str] | int | None = None,
         *,
         rest: str = HEAD,
         replicas: Sequence[str] = (),
     ) -> None:
         self.where = here()
+        placement = {} if placement is None else placement
         if isinstance(placement, Mapping):
             self.placement: dict[str, str] | int = dict(placement)
             federates: list[object] = [*placement.values(), rest]
@@ -73,10 +76,7 @@ class Federation:
             msg = f"placement must be a mapping or an int, got {placement!r}"
             raise DeclarationError(msg, self.where)
         for name in federates:
-            if not isinstance(name, str) or not _NAME.fullmatch(name):
-                msg = f"the name of a federate must be a word, got {name!r}"
-                remedy = "Use letters, digits and '_', with '-' or '.' between them."
-                raise DeclarationError(msg, self.where, remedy)
+            check_federate_name(name, self.where)
         if isinstance(replicas, str):
             msg = f"replicas must be a list, got {replicas!r}"
             raise DeclarationError(msg, self.where, f"Write [{replicas!r}].")
@@ -97,6 +97,18 @@ class Federation:
             here: How many of them run in this process.
         """
         return self
+
+
+def check_federate_name(name: object, where: Position) -> None:
+    """Check the name of a federate.
+
+    Raises:
+        DeclarationError: It is not a word.
+    """
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        msg = f"the name of a federate must be a word, got {name!r}"
+        remedy = "Use letters, digits and '_', with '-' or '.' between them."
+        raise DeclarationError(msg, where, remedy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +166,9 @@ def _by_name(
                     ProgramError(msg, federation.where, "Remove one of the two.")
                 )
             by.setdefault(node.id, pattern)
+    for node in program.reactors:
+        if node.at is not None:
+            named.setdefault(node.id, node.at)
     return named
 
 

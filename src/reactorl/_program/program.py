@@ -48,6 +48,7 @@ class ReactorNode:
     bank_width: int | None
     scope: int
     where: Position
+    at: str | None = None  # the federate that build() proposes; not in the digest
 
 
 @dataclass(frozen=True, slots=True)

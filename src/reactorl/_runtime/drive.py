@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from types import TracebackType
 
+    from reactorl._decl.reactor import Reactor
     from reactorl._program.program import PortNode, Program
     from reactorl._runtime.live import Live
     from reactorl._runtime.result import Result
@@ -319,6 +320,25 @@ class Session:
             msg = "the program is not running; use it inside its with statement"
             raise RuntimeError(msg)
         return [self._state(self._live.main)]
+
+    def keep(
+        self,
+        main: Reactor,
+        preload: Sequence[tuple[str, object, Duration]],
+    ) -> None:
+        """Let processes that are lost begin again after the last ``states``.
+
+        Here there is nothing to do: the program is in this process.
+
+        Args:
+            main: Makes the program that continues with these states.
+            preload: What is in flight; see ``drive``.
+        """
+
+    @property
+    def restarts_left(self) -> int:
+        """How often a process may still begin again."""
+        return 0
 
     def _slots(self, inputs: Mapping[str, Any]) -> list[tuple[int, Any]]:
         values: list[tuple[int, Any]] = []

@@ -10,6 +10,8 @@ from reactorl import _core
 from reactorl.errors import ReactorlError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from reactorl._program.cut import Cut, Link, Part
     from reactorl._program.program import Program
     from reactorl._runtime.plan import Planned
@@ -48,10 +50,17 @@ class Port(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Federated:
-    """The part of a program that a run has, and its way to the others."""
+    """The part of a program that a run has, and its way to the others.
+
+    Attributes:
+        part: The part.
+        port: The way.
+        physical: Called before a reaction gets the first input from the clock.
+    """
 
     part: Part
     port: Port
+    physical: Callable[[], object] | None = None
 
 
 def make_gate_plan(

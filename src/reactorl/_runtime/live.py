@@ -23,6 +23,7 @@ from reactorl._runtime.instances import (
 )
 from reactorl._runtime.plan import make_plan, set_native
 from reactorl._runtime.recording import (
+    AnnouncingTape,
     PlainTape,
     Recording,
     RecordingTape,
@@ -106,8 +107,12 @@ class Live:
             self.session.federate(gate, port.say, port.wait)
         self._set_layouts()
         tape = self._tape(record, replay)
+        announce: Callable[[], object] | None = None
+        if replay is None and federated is not None and federated.physical is not None:
+            tape = AnnouncingTape(tape, federated.physical)
+            announce = tape.announce
         self._watchdogs = Watchdogs(
-            program, self.session, record, replay, self._watchdog_failed
+            program, self.session, record, replay, self._watchdog_failed, announce
         )
         self._context = RunContext(program, self.session, tape, options.seed, federated)
         self._refuse = refusals(program)

@@ -159,6 +159,43 @@ class PlainTape:
         """Do nothing."""
 
 
+class AnnouncingTape:
+    """Says once that reactions depend on the clock, before the first one does.
+
+    Args:
+        tape: What records.
+        announce: Called once; returns when it is known where it has to be.
+    """
+
+    def __init__(self, tape: Tape, announce: Callable[[], object]) -> None:
+        self._tape = tape
+        self._announced: Callable[[], object] | None = announce
+        self._lock = threading.Lock()
+
+    def read_clock(self, reaction: int, elapsed: int) -> int:
+        """Announce a reading of a reaction."""
+        if reaction >= 0:
+            self.announce()
+        return self._tape.read_clock(reaction, elapsed)
+
+    def late(self, reaction: int, late: bool) -> bool:  # noqa: FBT001
+        """Announce a deadline, also one that is kept: a repetition would miss it."""
+        self.announce()
+        return self._tape.late(reaction, late)
+
+    def deliver(self, trigger: int, time: int, microstep: int, value: object) -> None:
+        """Announce an event that is about to fire."""
+        self.announce()
+        self._tape.deliver(trigger, time, microstep, value)
+
+    def announce(self) -> None:
+        """Announce, unless that was done."""
+        with self._lock:
+            announced, self._announced = self._announced, None
+            if announced is not None:
+                announced()
+
+
 class RecordingTape:
     """Records everything, called by workers concurrently; put in order afterwards."""
 

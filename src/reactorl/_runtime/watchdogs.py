@@ -51,12 +51,14 @@ class Watchdogs:
         record: Recording | None,
         replay: Recording | None,
         fail: Callable[[WatchdogNode, BaseException], None],
+        announce: Callable[[], object] | None = None,
     ) -> None:
         self._program = program
         self._session = session
         self._record = record
         self._replaying = replay is not None
         self._fail = fail
+        self._announce = announce
         self._changed = threading.Condition()
         self._due: dict[int, int] = {}  # watchdog -> physical time; guarded
         self._ending = False  # guarded
@@ -102,6 +104,8 @@ class Watchdogs:
 
     def start(self, number: int, extra: int) -> None:
         """Make watchdog ``number`` expire; a second start moves the expiry."""
+        if self._announce is not None:
+            self._announce()  # a repetition would be late
         due = self._session.tag()[0] + self._program.watchdogs[number].timeout + extra
         with self._changed:
             self._due[number] = due

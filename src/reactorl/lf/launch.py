@@ -126,6 +126,7 @@ def run_federates(
     workers: int | None = None,
     start_multiple: int = 1,
     gather: Gather | None = None,
+    restarts: int = 0,
     at_start: Callable[[Watch], object] | None = None,
     nodes: RayFederation | None = None,
     **options: Any,  # noqa: ANN401
@@ -140,6 +141,7 @@ def run_federates(
         workers: Threads of each federate; None: they share the cores.
         start_multiple: The time of the first tag is a multiple of this.
         gather: Wait for processes that join, instead of starting them.
+        restarts: How often a federate begins again whose process is gone.
         at_start: Called with a ``Watch`` of all federates, before they run.
         nodes: Start them on the nodes of a Ray cluster.
         options: Further options of ``reactorl.run``.
@@ -162,11 +164,19 @@ def run_federates(
     if gather is None:
         encrypt = loaded.linked.properties.encrypted
         result, noted = run_locally(
-            *parts, encrypt=encrypt, start_multiple=start_multiple, at_start=at_start
+            *parts,
+            encrypt=encrypt,
+            start_multiple=start_multiple,
+            restarts=restarts,
+            at_start=at_start,
         )
     else:
         result, noted = run_joining(
-            *parts, gather, start_multiple=start_multiple, at_start=at_start
+            *parts,
+            gather,
+            start_multiple=start_multiple,
+            restarts=restarts,
+            at_start=at_start,
         )
     for notes in noted:
         loaded.lowering.tracepoints.add(notes)  # type: ignore[arg-type]

@@ -669,6 +669,7 @@ def test_trace_and_times_of_federates_are_written(here: Path, capsys: Capture) -
         (["--listen", "a:1"], "--listen needs --federated"),
         (["--federated", "--listen", "a:1"], "--listen needs --token-file FILE"),
         (["--federated", "--token-file", "x"], "--token-file needs --listen HOST:PORT"),
+        (["--restarts", "2"], "--restarts needs --federated"),
         (["--no-encryption"], "--no-encryption needs --listen HOST:PORT"),
     ],
 )

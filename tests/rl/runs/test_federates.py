@@ -6,18 +6,25 @@ from __future__ import annotations
 import os
 import re
 import signal
+import subprocess
+import time
+from contextlib import suppress
 from dataclasses import replace
+from random import Random
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from reactorl import FederationError, trace
+from reactorl._federation.link_errors import PeerLostError
 from reactorl.rl import Callback, FlowError, Trainer, read_checkpoint
 from reactorl.rl.runs.metrics import read_metrics
 from tests.rl.contract.tasks import IPPO_TASK, Q_TASK
 from tests.rl.scripts import gone, start_script
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 QUIET: Any = {"progress": False, "final_episodes": 2, "checkpoint_every": 96}
@@ -90,23 +97,131 @@ def test_times_of_federates_leave_results_as_they_are(
 
 
 @pytest.mark.parametrize("victim", [0, pytest.param(1, marks=pytest.mark.slow)])
-def test_after_the_loss_of_a_federate_the_training_starts_again(
+def test_federate_that_is_lost_begins_again_alone(
     victim: int, one: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    processes = Processes(3, 5, victim=victim)
+    """From the first tag, from a checkpoint, and from the last one."""
+    processes = Processes(1, 3, 5, victim=victim)
 
     result = Trainer(
-        TASK, tmp_path, federates=3, restarts=2, callbacks=[processes], **QUIET
+        TASK, tmp_path, federates=3, restarts=3, callbacks=[processes], **QUIET
     ).fit()
 
     assert result.iterations == 8
     assert left_in(tmp_path) == left_in(one)
-    assert len(processes.pids) == 6
+    assert len(processes.pids) == 5
     assert gone(processes.pids)
+    texts = [record.getMessage() for record in caplog.records]
+    assert len(texts) == 3
+    for left, text in zip((2, 1, 0), texts, strict=True):
+        assert f"federate head-{victim + 1} was lost: its process" in text
+        assert f"It begins again. Restarts left: {left}." in text
+
+
+class Cutting(Callback):
+    """Makes the coordinator think that a wire is dead."""
+
+    def __init__(self, *cuts: int) -> None:
+        self.cuts = list(cuts)
+
+    def on_iteration(self, session: Any, iteration: Any) -> None:
+        if not self.cuts or iteration.number != self.cuts[0]:
+            return
+        del self.cuts[0]
+        server = session._run.session._federates.server
+        error = PeerLostError("federate head-2 was lost: no route", wire=True)
+        with server._changed:
+            server._lose(2, error)
+
+
+def test_training_starts_again_if_a_federate_cannot_begin_again(
+    one: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    cutting = Cutting(3, 5)
+
+    result = Trainer(
+        TASK, tmp_path, federates=3, restarts=2, callbacks=[cutting], **QUIET
+    ).fit()
+
+    assert result.iterations == 8
+    assert left_in(tmp_path) == left_in(one)
     first, second = (record.getMessage() for record in caplog.records)
-    assert f"federate head-{victim + 1} was lost: its process" in first
+    assert "federate head-2 was lost: no route" in first
     assert "from the checkpoint of step 96. Restarts left: 1." in first
     assert "from the checkpoint of step 192. Restarts left: 0." in second
+
+
+class Killing(Callback):
+    """Kills a federate at a random moment, while others may run."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = Random(seed)
+        self.at = self.random.randint(1, 7)
+
+    def on_iteration(self, session: Any, iteration: Any) -> None:
+        if iteration.number == self.at:
+            Thread(target=self.kill, args=[session], daemon=True).start()
+
+    def kill(self, session: Any) -> None:
+        time.sleep(self.random.random() * 0.05)  # any moment must be fine
+        victim = self.random.choice(session._run.session._federates.processes)
+        if victim.status is None:
+            os.kill(victim.pid, signal.SIGKILL)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    path = tmp_path / "disk"
+    path.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(path)]
+    if os.geteuid() != 0 or subprocess.run(mount, check=False).returncode:
+        pytest.skip("a small disk needs root and tmpfs")
+    yield path
+    subprocess.run(["umount", str(path)], check=True)
+
+
+class Filling(Callback):
+    """Fills the disk after an iteration."""
+
+    def __init__(self, path: Path, at: int) -> None:
+        self.path, self.at = path, at
+
+    def on_iteration(self, session: Any, iteration: Any) -> None:
+        if iteration.number == self.at:
+            with suppress(OSError), self.path.open("wb", buffering=0) as file:
+                while file.write(bytes(4096)):
+                    pass
+
+
+@pytest.mark.slow
+def test_full_disk_at_a_checkpoint_ends_all_and_can_be_resumed(
+    one: Path, small_disk: Path
+) -> None:
+    """Restarts do not help; the checkpoint before is whole."""
+    run, filler = small_disk / "run", small_disk / "filler"
+    processes = Processes()
+    callbacks = [processes, Filling(filler, 5)]
+
+    with pytest.raises(OSError, match="No space left") as full:
+        Trainer(TASK, run, federates=3, restarts=2, callbacks=callbacks, **QUIET).fit()
+
+    assert any("resume" in note for note in full.value.__notes__)
+    assert gone(processes.pids)
+    filler.unlink()
+    Trainer(TASK, run, federates=2, resume=True, **QUIET).fit()
+    assert left_in(run) == left_in(one)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(20))
+def test_kills_at_random_moments_change_nothing(
+    seed: int, one: Path, tmp_path: Path
+) -> None:
+    Trainer(
+        TASK, tmp_path, federates=3, restarts=2, callbacks=[Killing(seed)], **QUIET
+    ).fit()
+
+    assert left_in(tmp_path) == left_in(one)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +229,7 @@ def test_after_the_loss_of_a_federate_the_training_starts_again(
     [
         (0, [5], "The last complete checkpoint is of step 192; resume from it"),
         (1, [3, 5], "The last complete checkpoint is of step 192; resume from it"),
-        (1, [1], "There is no checkpoint yet."),
+        (0, [1], "There is no checkpoint yet."),
     ],
     ids=["no restart", "no restart left", "no checkpoint"],
 )

@@ -18,6 +18,8 @@ from reactorl._util.child_process import accept_signals
 from reactorl._util.serialization import deserialize
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from reactorl._federation.launch.job import Job
 
 OTHERS_FAILED: Final = 3
@@ -55,20 +57,31 @@ def take_part(job: Job, secret: Any) -> int:  # noqa: ANN401 - a RunSecret
     from reactorl._federation.certificate import Certificate
     from reactorl._federation.endpoint import Address
     from reactorl._federation.link_errors import LinkError
-    from reactorl._federation.member import Member, Membership
+    from reactorl._federation.member import Member, Membership, run_digest
     from reactorl._program.cut import cut_program
     from reactorl._runtime.recording import Recording
 
     source = deserialize(job.source)
     program = source.program()
+    if not _computes_like(job.fingerprint):
+        return 1
     cut = cut_program(program, job.federation)
+    restored = job.restored
+    if restored is not None and run_digest(cut, job.options) != restored.own:
+        msg = "restoring a federate failed: the program differs in its new process"
+        raise LinkError(msg, "build() must give the same program in every process.")
     source.prepare(cut.names[job.index])
     membership = Membership(
         job.index,
         Address.parse(job.coordinator),
         Address.parse(job.address),
         secret,
+        life=job.life,
         certificate=Certificate() if job.encrypt else None,
+        keeps=job.keeps,
+        fixed=job.fixed,
+        base=None if restored is None else restored.base,
+        digest=b"" if restored is None else restored.run,
     )
     member = Member(
         program,
@@ -90,6 +103,29 @@ def take_part(job: Job, secret: Any) -> int:  # noqa: ANN401 - a RunSecret
         if member.reported:
             return 1
         raise
+
+
+def _computes_like(expected: Mapping[str, str]) -> bool:
+    """Return whether this process computes the same bits as the calling one.
+
+    With the packages that the program has imported here; else it says what differs.
+    """
+    if not expected:
+        return True
+    from reactorl._util.numeric_fingerprint import numeric_fingerprint
+
+    parts = [name for name in expected if name == "python" or name in sys.modules]
+    found = numeric_fingerprint(parts)
+    wrong = sorted(name for name in found if found[name] != expected[name])
+    if wrong:
+        print(
+            f"numeric results must be those of the head, got others of "
+            f"{', '.join(wrong)}: results would depend on where reactors run. Install "
+            "the same versions on all nodes, set OMP_NUM_THREADS if their numbers of "
+            "cores differ, or use --mixed (mixed=True), without that promise.",
+            file=sys.stderr,
+        )
+    return not wrong
 
 
 def _exactly(pipe: BinaryIO, size: int) -> bytes:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from reactorl._program.elaborate import elaborate
@@ -12,7 +12,10 @@ from reactorl._util.serialization import serialize
 from reactorl.errors import ReactorlError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from reactorl._decl.reactor import Reactor
+    from reactorl._federation.federate import Base
     from reactorl._program.placement import Federation
     from reactorl._runtime.options import Options
     from reactorl._runtime.recording import Recording
@@ -61,6 +64,22 @@ def source_of(main: type[Reactor] | Reactor | Program) -> PythonSource:
     return PythonSource(main)
 
 
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """A checkpoint from which a federate begins again.
+
+    Attributes:
+        base: What it had sent and received.
+        run: The digest of the run, which its peers expect.
+        own: The digest of the program that the source makes, which differs from that by
+            the state.
+    """
+
+    base: Base
+    run: bytes
+    own: bytes
+
+
 @dataclass(frozen=True)
 class Job:
     """The part of one federate in a run.
@@ -75,6 +94,12 @@ class Job:
         replay: Physical inputs, instead of those of the world.
         record: Whether physical inputs are recorded.
         encrypt: Whether links are encrypted.
+        life: How often the federate was started, from 1.
+        keeps: Whether federates that are lost begin again.
+        fixed: Federates that never begin again.
+        restored: The checkpoint from which it begins; None: from the first tag.
+        fingerprint: Numeric results of the calling process, which must be those of
+            the federate; empty: they are not compared.
     """
 
     source: bytes
@@ -86,6 +111,11 @@ class Job:
     replay: Recording | None = None
     record: bool = False
     encrypt: bool = False
+    life: int = 1
+    keeps: bool = False
+    fixed: frozenset[int] = frozenset()
+    restored: Restored | None = None
+    fingerprint: Mapping[str, str] = field(default_factory=dict)
 
 
 def pack_source(source: Source) -> bytes:

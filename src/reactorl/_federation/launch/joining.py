@@ -8,6 +8,7 @@ federate it is. The connection stays open as long as both live.
 
 from __future__ import annotations
 
+import logging
 import os
 import pickle
 import threading
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from reactorl._runtime.result import Result
     from reactorl._runtime.watch import Watch
 
+_log: Final = logging.getLogger(__name__)
 JOINING: Final = COORDINATOR - 1
 """The rank of a process that has no job yet."""
 
@@ -86,6 +88,7 @@ class JoiningFederates:
         encrypt: Whether links are encrypted, which needs the package cryptography.
         start_multiple: See ``CoordinatorServer``.
         joined: Called with the name of a federate and its host.
+        restarts: How often another process can take the place of one that is gone.
     """
 
     def __init__(
@@ -101,6 +104,7 @@ class JoiningFederates:
         encrypt: bool = True,
         start_multiple: int = 1,
         joined: Callable[[str, str], object] | None = None,
+        restarts: int = 0,
     ) -> None:
         self._cut = cut
         self._federation = federation
@@ -111,6 +115,9 @@ class JoiningFederates:
         self._changed = threading.Condition()  # guards what follows
         self._free = dict.fromkeys(range(len(cut.names)))
         self._connections: dict[int, Connection] = {}
+        self._lives = dict.fromkeys(range(len(cut.names)), 1)
+        self._left = restarts
+        self._keeps = restarts > 0
         self._gone: list[PeerLostError] = []
         self._closed = False
         certificate = Certificate() if encrypt else None
@@ -123,6 +130,8 @@ class JoiningFederates:
             certificate=certificate,
             start_multiple=start_multiple,
             grace=10.0,
+            restarts=restarts,
+            begin_again=self._begin_again if restarts else None,
         )
         identity = Identity(COORDINATOR, 1, _DIGEST, secret, certificate)
         try:
@@ -209,11 +218,12 @@ class JoiningFederates:
                 if self._closed:
                     return
                 self._connections[index] = connection
+                life = self._lives[index]
                 self._changed.notify_all()
             if self._joined is not None:
                 self._joined(self._cut.names[index], request.host)
             threading.Thread(
-                target=self._watch, args=[index, wire], daemon=True
+                target=self._watch, args=[index, wire, life], daemon=True
             ).start()
             index = None
         except OSError:
@@ -249,9 +259,30 @@ class JoiningFederates:
             str(self._server.address),
             str(Address(host=host)),
             encrypt=self._encrypt,
+            life=self._lives[index],
+            keeps=self._keeps,
         )
 
-    def _watch(self, index: int, wire: PlainWire | TLSWire) -> None:
+    def _begin_again(self, index: int, life: int, error: LinkError) -> None:
+        """Let another process take the place of a federate that is gone."""
+        name = self._cut.names[index]
+        with self._changed:
+            self._left -= 1
+            self._lives[index] = life
+            old = self._connections.pop(index, None)
+        if old is not None:
+            old.wire.stop()  # it ends, if it still runs
+        _log.warning(
+            "%s; %s. It begins again when a process joins as %s. Restarts left: %d.",
+            error.what,
+            self._server.last_tag(index),
+            name,
+            self._left,
+        )
+        with self._changed:
+            self._free[index] = None
+
+    def _watch(self, index: int, wire: PlainWire | TLSWire, life: int) -> None:
         """Tell the coordinator when the process has ended."""
         with suppress(OSError):
             while wire.receive(memoryview(bytearray(1))):
@@ -262,9 +293,10 @@ class JoiningFederates:
         how = "its process ended, or its host is gone"
         peer = f"federate {self._cut.names[index]}"
         with self._changed:
-            self._gone.append(PeerLostError(f"{peer} was lost: {how}", peer=peer))
-            self._changed.notify_all()
-        self._server.process_ended(index, how)
+            if not self._left:
+                self._gone.append(PeerLostError(f"{peer} was lost: {how}", peer=peer))
+                self._changed.notify_all()
+        self._server.process_ended(index, how, life)
 
 
 @dataclass(frozen=True)
@@ -297,6 +329,7 @@ def run_joining(
     gather: Gather,
     *,
     start_multiple: int = 1,
+    restarts: int = 0,
     at_start: Callable[[Watch], object] | None = None,
 ) -> tuple[Result, list[object]]:
     """Run a program as processes that join; see ``JoiningFederates``.
@@ -327,6 +360,7 @@ def run_joining(
             encrypt=encrypt,
             start_multiple=start_multiple,
             joined=gather.joined,
+            restarts=restarts,
         ) as federates,
         watched(program, cut, options, federates.server.probes, at_start) as end,
     ):

@@ -33,6 +33,10 @@ class Process(Protocol):
         """The federate."""
 
     @property
+    def life(self) -> int:
+        """How often the federate was started."""
+
+    @property
     def index(self) -> int:
         """Its number."""
 
@@ -68,6 +72,9 @@ class Process(Protocol):
     def kill(self) -> None:
         """End it at once."""
 
+    def write_rest(self) -> None:
+        """Write what it printed without an end of the line, when it has ended."""
+
 
 class Launcher(Protocol):
     """Starts the processes of one life of a federation, and knows where they are."""
@@ -77,11 +84,15 @@ class Launcher(Protocol):
         """Whether links must be encrypted."""
 
     @property
+    def replaces(self) -> bool:
+        """Whether a process that is gone can be replaced alone."""
+
+    @property
     def coordinator(self) -> Address:
         """Where the coordinator listens."""
 
-    def address(self, index: int) -> Address:
-        """Return where a federate listens."""
+    def address(self, index: int, life: int = 1) -> Address:
+        """Return where a life of a federate listens."""
 
     def process(
         self,
@@ -89,8 +100,18 @@ class Launcher(Protocol):
         job: Job,
         secret: RunSecret,
         ended: Callable[[Process], object],
+        *,
+        before: Process | None = None,
     ) -> Process:
-        """Return the process of a federate, which is not started yet."""
+        """Return the process of a federate, which is not started yet.
+
+        Args:
+            name: The federate.
+            job: What it has to do.
+            secret: The run's secret.
+            ended: Called when it has ended.
+            before: That of the life before, which has ended.
+        """
 
     def close(self) -> None:
         """Release what it has made. All processes have ended."""
@@ -100,6 +121,7 @@ class LocalLauncher:
     """Starts processes of this machine, which are connected by Unix sockets."""
 
     encrypt: Final = False
+    replaces: Final = True
 
     def __init__(self) -> None:
         self._directory = _private_directory()
@@ -109,9 +131,9 @@ class LocalLauncher:
         """See ``Launcher``."""
         return Address(path=str(self._directory / "coordinator"))
 
-    def address(self, index: int) -> Address:
+    def address(self, index: int, life: int = 1) -> Address:
         """See ``Launcher``."""
-        return Address(path=str(self._directory / f"federate-{index}"))
+        return Address(path=str(self._directory / f"federate-{index}-{life}"))
 
     def process(
         self,
@@ -119,9 +141,12 @@ class LocalLauncher:
         job: Job,
         secret: RunSecret,
         ended: Callable[[Process], object],
+        *,
+        before: Process | None = None,
     ) -> FederateProcess:
         """See ``Launcher``."""
-        return FederateProcess(name, job, secret, ended)
+        assert before is None or isinstance(before, FederateProcess)
+        return FederateProcess(name, job, secret, ended, before=before)
 
     def close(self) -> None:
         """See ``Launcher``."""
@@ -161,7 +186,7 @@ def workers_of_each(cut: Cut, federation: Federation | None = None) -> int:
 def _private_directory() -> Path:
     """Return a new directory for sockets, which only this user can enter."""
     path = Path(tempfile.mkdtemp(prefix="reactorl-"))
-    if len(str(path / "federate-9999")) <= _PATH_BYTES:
+    if len(str(path / "federate-9999-99")) <= _PATH_BYTES:
         return path
     with suppress(OSError):
         path.rmdir()

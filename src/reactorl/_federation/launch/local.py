@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import logging
+import threading
 import time
 from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Self
 
 from reactorl._federation.certificate import Certificate
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
-    from reactorl._federation.launch.job import Source
+    from reactorl._federation.launch.job import Restored, Source
     from reactorl._federation.launch.launcher import Process
     from reactorl._federation.parts import PartialResult
     from reactorl._program.cut import Cut
@@ -32,6 +35,9 @@ if TYPE_CHECKING:
     from reactorl._runtime.result import Result
     from reactorl._runtime.watch import Watch
 
+_log: Final = logging.getLogger(__name__)
+_WORDS_SECONDS: Final = 5.0
+"""Time to learn how the process of a federate ended whose connection has ended."""
 _GRACE_SECONDS: Final = 10.0
 """Time for processes to end when the run has failed, before they are killed."""
 
@@ -55,6 +61,8 @@ class LocalFederates:
             package cryptography.
         start_multiple: See ``CoordinatorServer``.
         patience: Seconds that processes have to connect, and to end after the run.
+        restarts: How often a process is replaced that is gone. The new one does again
+            what the old one did, with the same result.
     """
 
     def __init__(
@@ -72,6 +80,7 @@ class LocalFederates:
         encrypt: bool = False,
         start_multiple: int = 1,
         patience: float = 60.0,
+        restarts: int = 0,
     ) -> None:
         self._program = program
         self._cut = cut
@@ -84,6 +93,16 @@ class LocalFederates:
         self._launcher = launcher_for(federation, cut, here)
         self._encrypt = encrypt or self._launcher.encrypt
         self._closing = False
+        # What Ray has started it cannot replace alone.
+        restarts = restarts if self._launcher.replaces else 0
+        self._keeps = restarts > 0
+        self._left = restarts
+        self._starting = threading.Lock()  # guards processes, once they are started
+        self._here = here
+        self._jobs: dict[int, Job] = {}
+        self.restore: Callable[[int], tuple[Source, Restored] | None] | None = None
+        """Returns the checkpoint from which a federate begins again, and the source of
+        its program; None: it begins at the first tag."""
         self.processes: list[Process] = []
         """Those of federates that do not run here, in order."""
         try:
@@ -98,6 +117,8 @@ class LocalFederates:
                 patience=patience,
                 start_multiple=start_multiple,
                 grace=_GRACE_SECONDS,
+                restarts=restarts,
+                begin_again=self._begin_again if restarts else None,
             )
         except BaseException:
             self._launcher.close()
@@ -118,7 +139,10 @@ class LocalFederates:
                 replay,
                 record,
                 self._encrypt,
+                keeps=self._keeps,
+                fixed=here,
             )
+            self._jobs[index] = job
             self.processes.append(
                 self._launcher.process(name, job, self._secret, self._process_ended)
             )
@@ -147,6 +171,11 @@ class LocalFederates:
         """The coordinator; for the driver of a program."""
         return self._server
 
+    @property
+    def replaces(self) -> bool:
+        """Whether a process that is gone can be replaced alone."""
+        return self._launcher.replaces
+
     def member(self, index: int) -> Member:
         """Return the federate that runs in this process, for its ``run``."""
         membership = Membership(
@@ -156,6 +185,8 @@ class LocalFederates:
             self._secret,
             certificate=self._certificate(),
             timeout=self._patience,
+            keeps=self._keeps,
+            fixed=self._here,
         )
         return Member(
             self._program,
@@ -183,16 +214,24 @@ class LocalFederates:
             results = self._server.run()
         except PeerLostError as error:
             raise self._explained(error) from error
+        finally:
+            for process in self.processes:
+                if process.join(0):
+                    process.write_rest()
         for process in self.processes:
             if not process.join(self._patience):
                 msg = f"federate {process.name} did not end within {self._patience:g} s"
                 raise LinkError(msg, peer=f"federate {process.name}")
-            if process.status:
+            if self._keeps and (process.status or 0) < 0:
+                what = "federate %s has done its part, but %s."
+                _log.warning(what, process.name, process.how_it_ended())
+            elif process.status:
                 msg = f"federate {process.name} failed after the last tag: "
                 msg += process.how_it_ended()
                 failed = LinkError(msg, peer=f"federate {process.name}")
                 raise _with_words(failed, process)
         for process in self.processes:
+            process.write_rest()
             if process.output_error is not None:
                 raise process.output_error
         return results
@@ -207,7 +246,8 @@ class LocalFederates:
         Args:
             grace: Seconds that processes have before they are killed.
         """
-        self._closing = True
+        with self._starting:
+            self._closing = True
         try:
             self._server.close()
             limit = _Limit(grace)
@@ -235,12 +275,46 @@ class LocalFederates:
     def _process_ended(self, process: Process) -> None:
         """Tell the coordinator. Called by the thread of the process."""
         if not self._closing:
-            self._server.process_ended(process.index, process.how_it_ended())
+            how = process.how_it_ended()
+            self._server.process_ended(
+                process.index, how, process.life, by_itself=(process.status or 0) > 0
+            )
+
+    def _begin_again(self, federate: int, life: int, error: LinkError) -> None:
+        """Replace the process of a federate. Called by a thread of the coordinator."""
+        old = next(each for each in self.processes if each.index == federate)
+        old.kill()  # it may hang without its connections
+        old.join()
+        with self._starting:
+            if self._closing:
+                return
+            self._left -= 1
+            # Not said before it is known: a death that ends the run is in its error.
+            _log.warning(
+                "federate %s was lost: %s; %s. It begins again. Restarts left: %d.",
+                old.name,
+                old.how_it_ended(),
+                self._server.last_tag(federate),
+                self._left,
+            )
+            address = str(self._launcher.address(federate, life))
+            job = replace(self._jobs[federate], address=address, life=life)
+            found = None if self.restore is None else self.restore(federate)
+            if found is not None:
+                source, restored = found
+                job = replace(job, source=pack_source(source), restored=restored)
+            new = self._launcher.process(
+                old.name, job, self._secret, self._process_ended, before=old
+            )
+            self._start(new)
+            self.processes[self.processes.index(old)] = new
 
     def _explained(self, error: PeerLostError) -> LinkError:
         """Return an error that says how the process of a lost federate ended."""
         for process in self.processes:
-            if error.peer != f"federate {process.name}" or not process.join(1.0):
+            if error.peer != f"federate {process.name}" or not process.join(
+                _WORDS_SECONDS
+            ):
                 continue
             how = process.how_it_ended()
             what = error.what
@@ -263,6 +337,7 @@ def run_locally(
     record: bool = False,
     encrypt: bool = False,
     start_multiple: int = 1,
+    restarts: int = 0,
     at_start: Callable[[Watch], object] | None = None,
 ) -> tuple[Result, list[object]]:
     """Run a program as processes that this one starts; see ``LocalFederates``.
@@ -277,6 +352,7 @@ def run_locally(
         record: Whether they are recorded.
         encrypt: Whether links are encrypted.
         start_multiple: Of the time of the first tag.
+        restarts: How often a process is replaced that is gone.
         at_start: Called with a ``Watch`` of all federates, before they are started.
 
     Returns:
@@ -297,6 +373,7 @@ def run_locally(
         record=record,
         encrypt=encrypt,
         start_multiple=start_multiple,
+        restarts=restarts,
     )
     with (
         closing(made),

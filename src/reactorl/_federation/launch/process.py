@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections import deque
+from collections import Counter, deque
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Final
 
@@ -39,6 +39,8 @@ class FederateProcess:
         job: What it has to do.
         secret: The run's secret.
         ended: Called by the thread when the process has ended.
+        before: An earlier life of the federate: lines that it has written are not
+            written again.
         interpreter: What it runs in; None: an interpreter like this one.
         show: Called with each line that it prints, and ``stdout`` or ``stderr``; None:
             lines go to the streams of this process, after the federate's name.
@@ -51,6 +53,7 @@ class FederateProcess:
         secret: RunSecret,
         ended: Callable[[FederateProcess], object],
         *,
+        before: FederateProcess | None = None,
         interpreter: Interpreter | None = None,
         show: Callable[[str, str], object] | None = None,
     ) -> None:
@@ -58,12 +61,19 @@ class FederateProcess:
         self._interpreter = interpreter
         self._show = show or self._print
         self.index = job.index
+        self.life = job.life
+        self._shown: dict[str, Counter[str]] | None = None
+        """Lines that were written, per stream, if there may be another life."""
+        if job.keeps:
+            self._shown = {"stdout": Counter(), "stderr": Counter()}
+        self._again = {} if before is None else before._written()
+        self._rest: dict[str, str] = {}
         self._job = pickle.dumps(job)
         self._secret = secret
         self._ended = ended
         self._process: subprocess.Popen[bytes] | None = None
         self._error: OSError | None = None
-        self.output_error: OSError | None = None
+        self.output_error: OSError | None = before.output_error if before else None
         """Why what it printed could not be written to the streams of this process."""
         self._started = threading.Event()
         self._words: deque[str] = deque(maxlen=_LAST_WORDS)
@@ -130,6 +140,19 @@ class FederateProcess:
         if self._process is not None and self._process.returncode is None:
             self._process.kill()
 
+    def write_rest(self) -> None:
+        """Write what it printed without an end of the line, when it has ended."""
+        for name, text in sorted(self._rest.items()):
+            self._write(name, text)
+        self._rest = {}
+
+    def _written(self) -> dict[str, Counter[str]]:
+        """Return the lines of this life and of those before."""
+        return {
+            name: lines + self._again.get(name, Counter())
+            for name, lines in (self._shown or {}).items()
+        }
+
     # -- the thread -----------------------------------------------------------------
 
     def _keep(self) -> None:
@@ -187,12 +210,28 @@ class FederateProcess:
                 text = line.decode(errors="backslashreplace").rstrip("\n")
                 if name == "stderr":
                     self._words.append(text)
-                try:
-                    self._show(text, name)
-                except BrokenPipeError:
+                if self._shown is not None:
+                    if not line.endswith(b"\n") and len(line) < _LINE_BYTES:
+                        self._rest[name] = text  # the next life writes all of it
+                        continue
+                    before = self._again.get(name)
+                    if before is not None and before[text] > 0:
+                        before[text] -= 1
+                        self._shown[name][text] += 1
+                        continue
+                    self._shown[name][text] += 1
+                if not self._write(name, text):
                     return  # the federate gets this error at its next line
-                except OSError as error:  # e.g. a full disk, which is raised at the end
-                    self.output_error = self.output_error or error
+
+    def _write(self, name: str, text: str) -> bool:
+        """Show a line; return whether there is a reader."""
+        try:
+            self._show(text, name)
+        except BrokenPipeError:
+            return False
+        except OSError as error:  # e.g. a full disk, which is raised at the end
+            self.output_error = self.output_error or error
+        return True
 
     def _print(self, text: str, name: str) -> None:
         print_line(self.name, text, name)

@@ -93,11 +93,17 @@ def command(args: argparse.Namespace) -> int:
 
 def _wrong_combination(args: argparse.Namespace) -> str:
     """Return what is wrong with the options together; empty: nothing."""
-    for flag, needed in (("--listen", args.listen), ("--nodes", args.nodes)):
+    for flag, needed in (
+        ("--listen", args.listen),
+        ("--nodes", args.nodes),
+        ("--restarts", args.restarts or None),
+    ):
         if needed is not None and not args.federated:
             return f"{flag} needs --federated"
     if args.listen is not None and args.nodes is not None:
         return "--listen cannot be combined with --nodes"
+    if args.restarts and args.nodes is not None:
+        return "--restarts cannot be combined with --nodes"
     if args.listen is not None and args.token_file is None:
         return "--listen needs --token-file FILE, which the federates need as well"
     if args.token_file is not None and args.listen is None:
@@ -108,6 +114,7 @@ def _wrong_combination(args: argparse.Namespace) -> str:
         ("--ray-address", args.ray_address),
         ("--cpus-per-federate", args.cpus_per_federate),
         ("--python", args.python),
+        ("--mixed", args.mixed or None),
     ):
         if value is not None and args.nodes is None:
             return f"{flag} needs --nodes ray"
@@ -251,6 +258,7 @@ def _run_as_processes(
             else None,
             start_multiple=args.start_time_multiple or 1,
             gather=_gather(args),
+            restarts=args.restarts,
             nodes=nodes,
             at_start=None if dashboard is None else dashboard.watch,
         )
@@ -268,6 +276,7 @@ def _nodes(args: argparse.Namespace) -> RayFederation | None:
         address=args.ray_address,
         python=args.python,
         encrypt=not args.no_encryption,
+        mixed=args.mixed,
     )
 
 

@@ -81,7 +81,7 @@ GROUPS = {
     "evaluation": ("eval_every", "eval_episodes", "eval_max_steps", "final_episodes"),
     "run": (
         "workers", "federates", "restarts", "nodes", "ray_address", "cpus_per_federate",
-        "python", "runs_dir", "resume", "preset",
+        "python", "mixed", "runs_dir", "resume", "preset",
         "checkpoint_every", "trace", "timing", "dashboard", "progress",
     ),
     "Weights & Biases": ("track", "wandb_project_name", "wandb_entity"),

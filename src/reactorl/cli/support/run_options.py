@@ -124,6 +124,19 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "installed (default: that of Ray)",
     )
     ours.add_argument(
+        "--mixed",
+        action="store_true",
+        help="with --nodes ray: accept nodes that compute other bits than this machine",
+    )
+    ours.add_argument(
+        "--restarts",
+        type=_count,
+        default=0,
+        metavar="N",
+        help="with --federated: how often a federate begins again whose process is "
+        "gone; the result is the same (default: 0)",
+    )
+    ours.add_argument(
         "--check",
         action="store_true",
         help="detect values that are modified after they were sent (slow)",

@@ -39,6 +39,8 @@ class RunOptions(TypedDict, total=False):
     federation: Federation | int | None
     """Where reactors run: how many processes share the rollouts, or a placement; None:
     all in this process."""
+    restarts: int
+    """How often a process begins again that is gone, from the state last saved."""
     shuffle: int
     """Seed for the order of concurrent reactions, as for ``drive``."""
     at_start: Callable[[Watch], object] | None
@@ -87,6 +89,10 @@ class DrivenRun(ABC, Generic[_R]):
         if preload is not None:
             settings["preload"] = tuple(preload(self.registry))
         federation = options.get("federation")
+        if federation is None:
+            settings.pop("restarts", None)
+        self._main, self._tags = main, tags
+        self._preload, self._federation = preload, federation
         self._elsewhere = federation is not None
         if federation is not None:
             settings["state"] = _saved_states
@@ -136,7 +142,24 @@ class DrivenRun(ABC, Generic[_R]):
         if self._elsewhere:
             for federate in self.session.states()[1:]:
                 parts |= federate
+            self._keep(parts)
         return {"round": self.done, "parts": dict(sorted(parts.items()))}
+
+    def _keep(self, parts: Mapping[str, Data]) -> None:
+        """Let processes that are lost begin again from this state."""
+        assert self._federation is not None
+        registry = StateRegistry(parts)
+        preload = () if self._preload is None else tuple(self._preload(registry))
+        # Not all states: those of the head are large, and not needed.
+        placed = _placed(self._federation)
+        sent = {
+            name: state
+            for name, state in parts.items()
+            if name.partition("[")[0] in placed
+        }
+        again = StateRegistry(sent)
+        again.send(placed)
+        self.session.keep(self._main(again, self.done * self._tags + 1), preload)
 
     def _next(self) -> Mapping[str, Any]:
         """Run one tag; return the outputs of the main reactor that are present."""

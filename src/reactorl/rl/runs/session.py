@@ -57,7 +57,9 @@ class TrainingSession:
         directory: RunDirectory,
         saved: Any,  # noqa: ANN401
         tracker: Any,  # noqa: ANN401
+        restarts: int = 0,
     ) -> None:
+        self._restarts = restarts
         self.trainer = trainer
         self.task = trainer.task
         self.directory = directory
@@ -121,6 +123,11 @@ class TrainingSession:
         return bool(self._written)
 
     @property
+    def restarts_left(self) -> int:
+        """How often a federate may still be lost."""
+        return self._run.session.restarts_left
+
+    @property
     def restart_text(self) -> str:
         """Where the training starts again, as a sentence."""
         steps = self._written * self.task.steps_per_iteration
@@ -140,6 +147,7 @@ class TrainingSession:
             run = self._run = task.start(
                 workers=trainer.workers,
                 federation=trainer.wanted_federation,
+                restarts=self._restarts,
                 saved=self._saved,
                 trace="values" if trainer.trace else False,
                 timing=trainer.timing,

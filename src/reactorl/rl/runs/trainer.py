@@ -59,9 +59,12 @@ class TrainerOptions:
     python: str | None = None
     """Interpreter of the processes on the nodes of a Ray cluster, with reactorl
     installed; default: that of Ray. It may be a free-threaded one, which Ray is not."""
+    mixed: bool = False
+    """Accept nodes of a Ray cluster that compute other bits than this machine; results
+    then depend on where rollouts run."""
     restarts: int = 0
-    """How often the training starts again from its last checkpoint when a federate is
-    gone, by itself; see 'federates'."""
+    """How often a federate that is gone begins again from the last checkpoint, or the
+    whole training does if that is not possible; see 'federates'."""
     runs_dir: Path = Path("runs")
     """Where the directory of a new run is created."""
     checkpoint_every: int = 10_000
@@ -170,6 +173,7 @@ class Trainer(TrainerOptions):
             cpus_per_federate=self.cpus_per_federate,
             address=self.ray_address,
             python=self.python,
+            mixed=self.mixed,
         )
 
     def fit(self) -> TrainingResult:
@@ -179,8 +183,8 @@ class Trainer(TrainerOptions):
         second one raises ``KeyboardInterrupt`` at once. SIGHUP stays ignored if it is
         (``nohup``).
 
-        If a federate is lost, the training starts again from its last checkpoint, with
-        the same result, as often as ``restarts`` says.
+        If a federate is lost, it begins again from the last checkpoint, or the whole
+        training does, with the same result, as often as ``restarts`` says.
 
         Raises:
             FlowError: The task does not fit its environment, or cannot be shared by so
@@ -206,7 +210,7 @@ class Trainer(TrainerOptions):
                 if resumes:
                     saved = read_checkpoint(directory.checkpoint, self.task).data
                 tracker = self._tracker(directory)
-                session = TrainingSession(self, directory, saved, tracker)
+                session = TrainingSession(self, directory, saved, tracker, left)
                 try:
                     return session.run()
                 except OSError as error:
@@ -214,6 +218,7 @@ class Trainer(TrainerOptions):
                     raise
                 except ReactorlError as error:
                     lost = isinstance(error, FederationError)
+                    left = session.restarts_left if lost else left
                     if not (lost and left and session.has_checkpoint):
                         error.add_note(session.last_checkpoint)
                         with suppress(OSError):

@@ -54,6 +54,7 @@ class RaySettings:
     runtime_env: Mapping[str, Any] | None
     ship: bool
     encrypt: bool
+    mixed: bool
     patience: float | None
     hosts: Mapping[str, str] = field(default_factory=dict)
 
@@ -95,6 +96,9 @@ class RayFederation(Federation):
         ship: Send modules that are not installed to the nodes: those that this process
             has imported, with their packages.
         encrypt: Encrypt the links of federates on several machines.
+        mixed: Accept nodes that compute other bits than this process, because of
+            another processor or other versions of packages: results then depend on
+            where reactors run.
         patience: Seconds to wait for resources. None: 60 if they are in use or a node
             was lost; none if the cluster is too small.
         rest: As for ``Federation``.
@@ -122,6 +126,7 @@ class RayFederation(Federation):
         runtime_env: Mapping[str, Any] | None = None,
         ship: bool = True,
         encrypt: bool = True,
+        mixed: bool = False,
         patience: float | None = None,
         rest: str = HEAD,
         replicas: Sequence[str] = (),
@@ -159,6 +164,7 @@ class RayFederation(Federation):
             runtime_env,
             ship,
             encrypt,
+            mixed,
             patience,
         )
         self.lives = count(1)

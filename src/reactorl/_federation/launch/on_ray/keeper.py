@@ -13,6 +13,7 @@ import queue
 import shutil
 import socket
 import stat
+import subprocess
 import sys
 import tempfile
 from contextlib import suppress
@@ -25,6 +26,7 @@ from reactorl._federation.endpoint import Address
 from reactorl._federation.launch.on_ray.cluster import import_ray
 from reactorl._federation.launch.on_ray.sealing import SealingKey
 from reactorl._federation.launch.process import FederateProcess
+from reactorl._federation.link_errors import LinkError
 from reactorl._util.child_process import Interpreter
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 
 _WAIT_SECONDS: Final = 5.0
 _MOST_LINES: Final = 10_000  # then the federate waits until they are taken
+_BY_VALUE: Final = b"_make_function"  # cloudpickle's, for functions with their code
 _BATCH: Final = 1_000
 LOOPBACK: Final = "127.0.0.1"
 
@@ -70,6 +73,7 @@ class Order:
         job: Its job, pickled.
         sealed: The run's secret.
         python: The interpreter; None: that of the keeper.
+        version: Version of the calling Python.
         flags: Options of the interpreter.
         env: Environment variables that must be as in the calling process; None: unset.
         loopback: Whether all federates are on one node.
@@ -80,6 +84,7 @@ class Order:
     job: bytes
     sealed: bytes
     python: str | None
+    version: str
     flags: tuple[str, ...]
     env: Mapping[str, str | None]
     loopback: bool
@@ -103,6 +108,11 @@ class End:
     words: str = field(default="")
 
 
+def python_version() -> str:
+    """Return the version of this Python, as far as code depends on it."""
+    return ".".join(map(str, sys.version_info[:2]))
+
+
 class FederateKeeper:
     """Starts a federate, and hands over what it prints and how it ends."""
 
@@ -121,19 +131,26 @@ class FederateKeeper:
             ray.util.get_node_ip_address(),
             socket.gethostname(),
             reactorl.__version__,
-            ".".join(map(str, sys.version_info[:2])),
+            python_version(),
             self._key.public,
         )
 
-    def start(self, order: Order, modules: Shipment) -> int:
-        """Start the federate; return its process id.
+    def start(self, order: Order, modules: Shipment) -> int | str:
+        """Start the federate; return its process id, or why it cannot be started.
 
-        Raises:
-            OSError: The interpreter cannot be started.
-            SecretError: The secret was not sealed for this keeper.
+        An error is not raised: Ray would log those that no call has asked for.
         """
+        try:
+            return self._start(order, modules)
+        except (LinkError, OSError) as error:
+            self._tidy()
+            return str(error)
+
+    def _start(self, order: Order, modules: Shipment) -> int:
         secret = self._key.open(order.sealed)
         job: Job = pickle.loads(order.job)
+        if order.python is not None and _BY_VALUE in job.source:
+            _check_version(order.python, order.version)
         host = LOOPBACK if order.loopback else import_ray().util.get_node_ip_address()
         job = replace(job, address=str(Address(host=host)))
         self._log = _log_file(order.label)
@@ -155,11 +172,7 @@ class FederateKeeper:
             ),
             show=self._line,
         )
-        try:
-            self._process.start()
-        except OSError:
-            self._tidy()
-            raise
+        self._process.start()
         return self._process.pid
 
     def events(self) -> list[Line | End]:
@@ -188,6 +201,24 @@ class FederateKeeper:
     def _tidy(self) -> None:
         if self._directory is not None:
             shutil.rmtree(self._directory, ignore_errors=True)
+
+
+def _check_version(python: str, version: str) -> None:
+    """Check that an interpreter has the version in which a program was sent by value.
+
+    Raises:
+        LinkError: It has not; it would crash.
+        OSError: It cannot be started.
+    """
+    command = [python, "-c", "import sys; print(*sys.version_info[:2], sep='.')"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    found = done.stdout.strip()
+    if found != version:
+        msg = (
+            f"the program must be importable, because {python} has another version of "
+            f"Python than the process that sends it: {found or 'none'}, not {version}"
+        )
+        raise LinkError(msg, "Define its reactors in a module, not in a script.")
 
 
 def _environment(wanted: Mapping[str, str | None]) -> dict[str, str]:

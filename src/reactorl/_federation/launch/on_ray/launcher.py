@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import os
 import pickle
+import sys
+from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 import reactorl
@@ -28,12 +31,14 @@ from reactorl._federation.launch.on_ray.keeper import (
     FederateKeeper,
     NodeFacts,
     Order,
+    python_version,
 )
 from reactorl._federation.launch.on_ray.process import KeptProcess, reason
 from reactorl._federation.launch.on_ray.sealing import seal
 from reactorl._federation.launch.on_ray.shipment import Shipment, shipment
 from reactorl._federation.link_errors import LinkError
 from reactorl._util.child_process import own_flags
+from reactorl._util.numeric_fingerprint import PARTS, numeric_fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -92,6 +97,8 @@ class RayLauncher:
         ray = import_ray()
         self._modules = ray.put(shipment() if settings.ship else Shipment(b"", {}, {}))
 
+    replaces: Final = False
+
     @property
     def encrypt(self) -> bool:
         """See ``Launcher``: unless nothing leaves this machine."""
@@ -102,7 +109,7 @@ class RayLauncher:
         """See ``Launcher``."""
         return Address(host=LOOPBACK if self._loopback else self._address)
 
-    def address(self, index: int) -> Address:
+    def address(self, index: int, life: int = 1) -> Address:
         """See ``Launcher``; what a keeper starts has the address of its node."""
         return self.coordinator
 
@@ -112,15 +119,18 @@ class RayLauncher:
         job: Job,
         secret: RunSecret,
         ended: Callable[[Process], object],
+        *,
+        before: Process | None = None,
     ) -> KeptProcess:
         """See ``Launcher``."""
         number = self._names[name]
         facts, settings = self._facts[number], self._settings
         order = Order(
             name,
-            pickle.dumps(job),
+            pickle.dumps(replace(job, fingerprint=self._fingerprint())),
             seal(secret, facts.public),
             settings.python,
+            python_version(),
             own_flags(),
             self._environment(),
             self._loopback,
@@ -154,6 +164,15 @@ class RayLauncher:
             self._group = None
 
     # -- parts ----------------------------------------------------------------------
+
+    def _fingerprint(self) -> dict[str, str]:
+        """Return numeric results to compare; none if there is nothing to compare."""
+        settings = self._settings
+        if settings.mixed or (self._loopback and settings.python is None):
+            return {}
+        return _own_fingerprint(
+            tuple(sorted(name for name in PARTS if name in sys.modules))
+        )
 
     def _submit(self) -> None:
         for process in self._processes:
@@ -246,6 +265,11 @@ class RayLauncher:
         jax = (name for name in os.environ if name.startswith("JAX_"))
         names = [name for name in (*_SAME_VARIABLES, *jax) if name not in given]
         return {name: os.environ.get(name) for name in names}
+
+
+@cache
+def _own_fingerprint(packages: tuple[str, ...]) -> dict[str, str]:
+    return numeric_fingerprint(("python", *packages))
 
 
 class _NodeLostError(LinkError):

@@ -46,6 +46,7 @@ class KeptProcess:
     ) -> None:
         self.name = name
         self.index = index
+        self.life = 1  # Ray starts all again, or none
         self.host = host
         self.output_error: OSError | None = None
         """Why what it printed could not be written to the streams of this process."""
@@ -77,15 +78,18 @@ class KeptProcess:
         ray = import_ray()
         self._submit_all()
         try:
-            self._pid = ray.get(self._started)
+            found: int | str = ray.get(self._started)
         except ray.exceptions.RayError as error:
-            msg = f"starting federate {self.name} on {self.host} failed: "
-            remedy = (
-                "Check that reactorl, and what the program needs, is installed there."
-            )
-            msg += reason(error)
-            raise LinkError(msg, remedy, peer=f"federate {self.name}") from error
+            raise self._not_started(reason(error)) from error
+        if isinstance(found, str):
+            raise self._not_started(found)
+        self._pid = found
         self._thread.start()
+
+    def _not_started(self, why: str) -> LinkError:
+        msg = f"starting federate {self.name} on {self.host} failed: {why.rstrip('.')}"
+        remedy = "Check that reactorl is installed there."
+        return LinkError(msg, remedy, peer=f"federate {self.name}")
 
     @property
     def started(self) -> bool:
@@ -127,6 +131,9 @@ class KeptProcess:
             import_ray().kill(self._keeper, no_restart=True)
 
     # -- the thread -----------------------------------------------------------------
+
+    def write_rest(self) -> None:
+        """See ``Process``: lines come whole."""
 
     def _watch(self) -> None:
         ray = import_ray()

@@ -278,12 +278,13 @@ class Taxi(Tabular):
         """Return the table, and keep the action masks."""
         made = super().table(core)
         self._masks = [core.action_mask(s) for s in range(len(self._held.initial))]
+        self._mask_table = np.array(self._masks, np.bool_)
         return made
 
     @property
     def masks(self) -> Array | None:
         """The action mask of each state."""
-        return np.array(self._masks, np.bool_)
+        return self._mask_table
 
     def read(self, core: Any) -> list[float]:  # noqa: ANN401
         """Return the numbers of the body."""
