@@ -46,6 +46,37 @@ class Masked(gym.Env[Any, Any]):
         return self.state(), reward, over and self.length == 4, over, info
 
 
+class MaskedParts(Masked):
+    """The same with the parts of a ``Dict``, two of which have no mask."""
+
+    action_space = gym.spaces.Dict(
+        force=gym.spaces.Box(-1, 1, (2,), np.float32),
+        move=gym.spaces.Discrete(5, start=3),
+        rest=gym.spaces.Tuple(
+            (gym.spaces.MultiBinary(2), gym.spaces.MultiDiscrete([2, 3], start=[0, 7]))
+        ),
+    )
+
+    def info(self) -> dict[str, Any]:
+        one = super().info()["action_mask"]
+        self.pairs = [np.zeros(count, np.int8) for count in (2, 3)]
+        for each in self.pairs:
+            each[self.np_random.integers(len(each))] = 1
+        return {"action_mask": {"move": one, "rest": (None, self.pairs)}}
+
+    def step(self, action: Any) -> Any:
+        assert self.action_space.contains(action)
+        first, second = action["rest"][1] - [0, 7]
+        if not (self.pairs[0][first] and self.pairs[1][second]):
+            msg = f"actions {first}, {second} must be in the masks {self.pairs}"
+            raise ValueError(msg)
+        result = super().step(action["move"])
+        info = result[-1]
+        if "move" not in info["action_mask"]:  # at the end there may be no action
+            info["action_mask"] = {"move": info["action_mask"]}
+        return result
+
+
 class MaskedPairs(Masked):
     """The same with two components of a ``MultiDiscrete``."""
 

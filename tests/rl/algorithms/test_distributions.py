@@ -186,6 +186,23 @@ def test_masked_actions_are_neither_sampled_nor_greedy() -> None:
     assert set(map(tuple, both.greedy().tolist())) == {(1, 0)}
 
 
+@BOTH
+def test_parts_of_a_tuple_have_masks_of_their_own(xp: Any) -> None:
+    space = spaces.Tuple(
+        (spaces.MultiBinary(1), spaces.Discrete(2), spaces.MultiDiscrete([2, 2]))
+    )
+    outputs = np.zeros((1, 7), np.float32)
+    mask = np.array([[False, True, True, True, True, False]])
+    found = MAKERS[xp](space, outputs, None, mask)
+
+    # Only the bit and the first component are free.
+    logs = found.log_probs(xp.asarray([[1.0, 1, 0, 0]]))
+    np.testing.assert_allclose(logs, [2 * np.log(0.5)], rtol=1e-6)
+    np.testing.assert_allclose(found.entropies(), [2 * np.log(2)], rtol=1e-6)
+    forbidden = found.log_probs(xp.asarray([[1.0, 0, 0, 0]]))
+    assert float(forbidden[0]) < -1e8
+
+
 def test_gradients_of_masked_logits_are_zero_and_finite() -> None:
     mask = np.array([[True, False, True]])
 

@@ -176,6 +176,32 @@ def test_package_that_cannot_be_imported_is_reported_with_the_cause(
         Flow("broken_games/Blitz-v0", PPO()).check()
 
 
+def test_id_of_old_gym_is_answered_with_its_wrapper(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (site / "chess_games.py").write_text(
+        """if True:
+            import sys
+            from types import SimpleNamespace
+            spec = SimpleNamespace(entry_point="chess_games.blitz:Blitz")
+            registration = SimpleNamespace(registry={"Blitz-v3": spec})
+            envs = SimpleNamespace(registration=registration)
+            sys.modules["gym"] = SimpleNamespace(envs=envs)
+        """
+    )
+    monkeypatch.delitem(sys.modules, "gym", raising=False)
+    try:
+        with pytest.raises(
+            FlowError, match="registered with Gym, the predec"
+        ) as raised:
+            Flow("chess_games:Blitz-v3", PPO()).check()
+    finally:
+        del sys.modules["gym"]
+    remedy = raised.value.remedy
+    assert 'pip install "shimmy[gym-v26]"' in remedy
+    assert "'GymV26Environment-v0' with env_id=chess_games:Blitz-v3." in remedy
+
+
 # -- unknown ids ----------------------------------------------------------------------
 
 
@@ -190,12 +216,16 @@ def test_package_that_cannot_be_imported_is_reported_with_the_cause(
         ("CartPole", gym.error.Error, "Did you mean 'CartPole-v1'?"),
         ("Qwxz-v0", gym.error.NameNotFound, "lists registered ones."),
         ("qwxz/Chess-v0", gym.error.NamespaceNotFound, "'module:qwxz/Chess-v0'."),
+        ("few/qwxz-v0", gym.error.NameNotFound, "few has few/one-v0."),
+        ("many/qwxz-v0", gym.error.NameNotFound, "many/e3-v0, many/e4-v0, ...."),
         ("no id!", gym.error.Error, "lists registered ones."),
     ],
 )
 def test_unknown_id_is_answered_with_the_id_that_was_meant(
-    env_id: str, kind: type[Exception], text: str
+    env_id: str, kind: type[Exception], text: str, registry: None
 ) -> None:
+    for name in ("few/one-v0", *(f"many/e{k}-v0" for k in range(6))):
+        gym.register(name, entry_point="chess_games:Game")
     with pytest.raises(kind) as raised:
         VectorEnv(env_id, 2)
     assert type(raised.value) is kind

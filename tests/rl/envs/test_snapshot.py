@@ -6,7 +6,7 @@ from __future__ import annotations
 import random
 import time
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import gymnasium as gym
 import numpy as np
@@ -184,6 +184,68 @@ def test_restored_multi_agent_environment_continues_identically(tmp_path: Path) 
 # -- environments of our own ----------------------------------------------------------
 
 
+MODEL: Final = """
+<mujoco>
+  <worldbody>
+    <site name="goal"/>
+    <body><joint type="slide" name="x"/><geom size="0.1" mass="1"/></body>
+  </worldbody>
+  <actuator><motor joint="x"/></actuator>
+</mujoco>
+"""
+
+
+class Goals(gym.Env[Any, Any]):
+    """Moves a goal in the model of its simulator, as robotics environments do."""
+
+    observation_space = spaces.Box(-np.inf, np.inf, (2,), np.float64)
+    action_space = spaces.Box(-1, 1, (1,), np.float64)
+
+    def __init__(self) -> None:
+        import mujoco
+
+        self.model = mujoco.MjModel.from_xml_string(MODEL)
+        self.data = mujoco.MjData(self.model)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        import mujoco
+
+        super().reset(seed=seed)
+        mujoco.mj_resetData(self.model, self.data)
+        self.model.site_pos[0, 0] = self.np_random.random()
+        self.model.body_mass[1] = 1 + self.np_random.random()
+        self.model.opt.timestep = 0.01 * (1 + self.np_random.random())
+        self.model.opt.wind[0] = self.np_random.random()
+        return self.observe(), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        import mujoco
+
+        self.data.ctrl[:] = action
+        mujoco.mj_step(self.model, self.data)
+        return self.observe(), 0.0, False, self.np_random.random() < 0.1, {}
+
+    def observe(self) -> Any:
+        return np.array([self.data.qpos[0], self.model.site_pos[0, 0]])
+
+
+def test_changes_of_a_model_are_restored(tmp_path: Path) -> None:
+    pytest.importorskip("mujoco")
+    assert check_continues(Goals, 30, tmp_path) == "state"
+
+
+def test_another_model_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("mujoco")
+    one = Played(Goals)
+    saved = one.sub_env.save({})
+    other = MODEL.replace('<motor joint="x"/>', '<motor joint="x"/>' * 2)
+    monkeypatch.setitem(globals(), "MODEL", other)
+
+    assert "is another model" in Played(Goals).sub_env.load(saved)
+
+
 class Counter:
     """As an object of an extension: its count cannot be read."""
 
@@ -272,7 +334,7 @@ class Elsewhere(gym.Env[Any, Any]):
     worlds: ClassVar[dict[int, float]] = {}
 
     def __init__(self) -> None:
-        self.place = len(self.worlds)
+        self.kind = "elsewhere"
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -305,6 +367,152 @@ def test_state_outside_of_the_environment_is_recorded_from_the_next_episode(
     assert one.sub_env.verify(again) == ""
     assert other.sub_env.load(again) == ""
     assert other.steps(40, seed=2) == one.steps(40, seed=2)
+
+
+class Server:
+    """Simulators that are known by numbers, as those of PyBullet."""
+
+    worlds: ClassVar[dict[int, float]] = {}
+    count: ClassVar[int] = 0
+
+    @classmethod
+    def connect(cls) -> int:
+        cls.count += 1
+        cls.worlds[cls.count] = 0.0
+        return cls.count
+
+
+class Client(gym.Env[Any, Any]):
+    """Has the number of its simulator, and disconnects it.
+
+    Args:
+        late: Whether each reset connects to another simulator.
+        hidden: Whether it has a counter whose state cannot be read, as well.
+        label: Whether the number is in a string.
+    """
+
+    observation_space = spaces.Box(-np.inf, np.inf, (), np.float64)
+    action_space = spaces.Discrete(2)
+
+    def __init__(self, *, late: bool, hidden: bool, label: bool = False) -> None:
+        self.late = late
+        self.kind: Any = str if label else int
+        self.client = self.kind(0 if late else Server.connect())
+        self.counter = Counter() if hidden else None
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        if self.late:
+            self.close()
+            self.client = self.kind(Server.connect())
+        Server.worlds[int(self.client)] = self.np_random.random()
+        return np.float64(Server.worlds[int(self.client)]), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        Server.worlds[int(self.client)] += 1 + int(action)
+        ended = self.np_random.random() < 0.1
+        return np.float64(Server.worlds[int(self.client)]), 0.0, False, ended, {}
+
+    def close(self) -> None:
+        Server.worlds.pop(int(self.client), None)
+
+
+@pytest.mark.parametrize("label", [False, True])
+@pytest.mark.parametrize("hidden", [False, True])
+@pytest.mark.parametrize("late", [False, True])
+def test_verification_does_not_use_the_handle_of_the_saved_environment(
+    *, late: bool, hidden: bool, label: bool
+) -> None:
+    one = Played(partial(Client, late=late, hidden=hidden, label=label))
+    one.steps(20, seed=0)
+    distrusted: dict[str, str] = {}
+    for _ in range(3):
+        saved = one.sub_env.save(distrusted)
+        if method_of(saved["env"]) == "none":
+            assert "env.client" in saved["env"]["reason"]
+        else:
+            reason = one.sub_env.verify(saved)
+            assert reason.startswith("env.client identifies something")
+            distrusted[method_of(saved["env"])] = reason
+        one.steps(30, seed=1)  # the simulator is still there
+
+
+class OwnGenerator(gym.Env[Any, Any]):
+    """Draws whole numbers from a generator that no reset seeds."""
+
+    observation_space = spaces.Discrete(1_000)
+    action_space = spaces.Discrete(2)
+
+    def __init__(self) -> None:
+        self.generators = {"mine": [np.random.default_rng()], "other": random.Random()}
+        self.generators["old"] = np.random.RandomState()
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        self.place = int(self.generators["mine"][0].integers(300))
+        self.place += self.generators["other"].randrange(300)
+        self.place += int(self.generators["old"].randint(300))
+        return self.place, {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        self.place = int(self.generators["mine"][0].integers(900))
+        return self.place, 0.0, False, self.place < 90, {}
+
+
+def test_numbers_from_unseeded_generators_are_not_handles(tmp_path: Path) -> None:
+    assert check_continues(OwnGenerator, 30, tmp_path) == "state"
+
+
+def test_a_client_of_pybullet_is_recorded() -> None:
+    one = Played(Simulated)
+    one.steps(20, seed=0)
+
+    saved = one.sub_env.save({})
+
+    assert method_of(saved["env"]) == "history"
+    assert one.sub_env.verify(saved) == ""
+    other = Played(Simulated)
+    assert other.sub_env.load(saved) == ""
+    assert other.steps(40, seed=2) == one.steps(40, seed=2)
+
+
+class BulletClient:
+    """A handle as an object, with the name of PyBullet's."""
+
+    __module__ = "pybullet_utils.bullet_client"
+
+    def __init__(self) -> None:
+        self._client = Server.connect()
+
+    def __del__(self) -> None:
+        Server.worlds.pop(self._client, None)
+
+    def move(self, distance: float) -> float:
+        Server.worlds[self._client] += distance
+        return Server.worlds[self._client]
+
+
+class Simulated(gym.Env[Any, Any]):
+    """Has a connection to its simulator, which outlives resets."""
+
+    observation_space = spaces.Box(-np.inf, np.inf, (), np.float64)
+    action_space = spaces.Discrete(2)
+
+    def __init__(self) -> None:
+        self.connection = BulletClient()
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        return np.float64(self.connection.move(self.np_random.random())), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        ended = self.np_random.random() < 0.1
+        return np.float64(self.connection.move(int(action))), 0.0, False, ended, {}
 
 
 class Global(gym.Env[Any, Any]):

@@ -26,6 +26,7 @@ from tests.rl.masked import (
     Late,
     Masked,
     MaskedPairs,
+    MaskedParts,
     MaskedTeam,
     Short,
     Stuck,
@@ -41,6 +42,7 @@ IPPO_SMALL = IPPO(hidden=(8,), num_minibatches=2, update_epochs=1, **SIZES)
 TASKS: dict[str, Any] = {
     "ppo": Flow(Masked, PPO_SMALL, **OPTIONS),
     "ppo, two components": Flow(MaskedPairs, PPO_SMALL, **OPTIONS),
+    "ppo, parts": Flow(MaskedParts, PPO_SMALL, **OPTIONS),
     "impala": Flow(Masked, IMPALA(hidden=(8,), num_minibatches=1, **SIZES), **OPTIONS),
     "dqn": Flow(Masked, DQN_SMALL, **OPTIONS),
     "q-learning": Flow(Masked, QLearning(**SIZES), **OPTIONS),
@@ -155,6 +157,40 @@ def test_masks_of_components_are_concatenated() -> None:
     assert reader.read(None).all()
     with pytest.raises(MaskError, match="must allow at least one action"):
         reader.read(([0, 0], [1, 1, 1]))
+
+
+PARTS = spaces.Dict(
+    a=spaces.Discrete(2),
+    b=spaces.Tuple((spaces.Box(0, 1), spaces.MultiDiscrete([2, 3]))),
+)
+
+
+def test_masks_of_parts_have_the_structure_of_the_space() -> None:
+    reader = MaskReader(PARTS)
+    some: Any = {"a": [0, 1], "b": (None, ([1, 0], [0, 1, 1]))}
+    due = [False, True, True, False, False, True, True]
+
+    assert reader.read(some).tolist() == due
+    assert reader.read(np.array(due)).tolist() == due  # one array for all
+    assert reader.read({"b": None, "a": [0, 1]}).tolist() == [False] + [True] * 6
+    assert reader.read_last({"a": [0, 0]}).all()
+
+
+@pytest.mark.parametrize(
+    ("mask", "match"),
+    [
+        ({"a": [0, 0]}, "must allow at least one action"),
+        ({"a": [1, 1, 1]}, r"must have 2 entries for Discrete\(2\), got 3"),
+        ({"c": [1, 1]}, "must have the structure of Dict"),
+        ([1, 1], "must have the structure of Dict"),
+        ({"b": ([1], None)}, "must be None for Box"),
+        ({"b": (None,)}, "must have the structure of Tuple"),
+        (np.ones(6), "must have 7 entries for Dict"),
+    ],
+)
+def test_masks_of_another_structure_are_refused(mask: Any, match: str) -> None:
+    with pytest.raises(MaskError, match=match):
+        MaskReader(PARTS).read(mask)
 
 
 def test_a_step_without_a_mask_allows_all_actions() -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +55,15 @@ class Lives(gym.Env[Any, Any]):
         return seen, 5.0, info["lives"] == 0, False, info
 
 
+class OwnKeys(Lives):
+    """Has infos with the keys that autoreset and ``LifeLoss`` use, and a lock."""
+
+    def observed(self) -> tuple[Any, dict[str, Any]]:
+        seen, info = super().observed()
+        own = {"final_obs": 3, "life_lost": True, "failure": "none", "final_info": ""}
+        return seen, {**info, **own, "lock": threading.Lock()}
+
+
 class Doubled(gym.ObservationWrapper[Any, Any, Any]):
     """Multiplies observations."""
 
@@ -101,7 +111,7 @@ class Watching(Algorithm):
 def watched(**options: Any) -> tuple[dict[str, Any], list[Any]]:
     """Return the trajectory of an iteration, and its episodes."""
     options = {"rollouts": 1, "eval_every": 0, "placement": "thread", **options}
-    task = Flow(Lives, Watching(), **options)
+    task = Flow(options.pop("env", Lives), Watching(), **options)
     run: DrivenRun[Any] = task.start(workers=1)
     with run:
         episodes = list(run.step().episodes)
@@ -205,6 +215,13 @@ def test_a_lost_life_is_a_termination_in_trajectories_and_the_game_continues() -
     assert {(e.length, e.episode_return) for e in episodes} == {(9, 45.0)}
     plain, _ = watched()
     assert plain["terminations"][:, 0].tolist() == [k == 8 for k in range(12)]
+
+
+@pytest.mark.parametrize("placement", ["thread", "process"])
+def test_infos_of_the_environment_may_have_any_keys_and_values(placement: Any) -> None:
+    batch, episodes = watched(env=OwnKeys, placement=placement)
+    assert batch["terminations"][:, 0].tolist() == [k == 8 for k in range(12)]
+    assert {(e.length, e.episode_return) for e in episodes} == {(9, 45.0)}
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,18 @@ class Walk(gym.Env):
         return np.full(1, self.turn, np.float32), float(action[0]), over, False, {}
 
 
+class Mortal(Walk):
+    """Loses a life in its second step, and counts steps from then on."""
+
+    def step(self, action: Any) -> Any:
+        _, *results, _ = super().step(action)
+        since = self.turn - 2 if self.turn >= 2 else self.turn
+        return np.full(1, since, np.float32), *results, {"lives": int(self.turn < 2)}
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        return super().reset(seed=seed)[0], {"lives": 1}
+
+
 class Pair(ParallelEnv):
     """Two agents in the same episode; "b" leaves one step before the end."""
 
@@ -101,6 +113,9 @@ class Counting(Algorithm):
 SIZES = {"num_envs": 4, "num_steps": 7, "total_timesteps": 4 * 7 * 6}
 TASKS = {
     "one agent": Flow(Walk, Counting(**SIZES), rollouts=2, eval_every=28),
+    "a life is lost": Flow(
+        Mortal, Counting(**SIZES), rollouts=2, eval_every=28, life_loss=True
+    ),
     "two agents": MultiAgentFlow(Pair, Counting(**SIZES), eval_every=28),
 }
 
@@ -134,6 +149,14 @@ def test_greedy_episodes_carry_memory() -> None:
 
     for each in episodes:
         assert each.episode_return == sum(100 + k for k in range(each.length))
+
+
+def test_memory_is_initial_after_a_lost_life_in_evaluations_too() -> None:
+    task: Any = TASKS["a life is lost"]
+    for each in task.play(np.float32(0), episodes=7, seed=3):
+        assert each.episode_return == 100 + 101 + sum(
+            100 + k for k in range(each.length - 2)
+        )
 
 
 def test_stored_memory_is_not_changed_later() -> None:

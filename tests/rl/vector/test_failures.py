@@ -8,17 +8,18 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 
 from reactorl.rl import EnvError, VectorEnv
 from tests.rl.comparing import assert_same, assert_same_run, play
-from tests.rl.toy_envs import Reuser
+from tests.rl.toy_envs import Reuser, Toy
 from tests.rl.troubles import Trouble
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 PLACEMENTS: list[Any] = ["thread", "process"]
 STEP_KINDS = {
@@ -134,6 +135,77 @@ def test_failed_reset_raises(envs: VectorEnv, kind: str, match: str) -> None:
     assert raised.value.tag
     envs.set_attr("kind", "")
     envs.reset(seed=1)
+
+
+class OldGym(Toy):
+    """Has the API of Gym before 0.26.
+
+    Args:
+        kind: Which of its methods has it.
+    """
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(chatty=False)
+        self.kind = kind
+
+    def reset(self, **arguments: Any) -> Any:
+        result = super().reset(**arguments)
+        return result[0] if self.kind == "reset" else result
+
+    def step(self, action: Any) -> Any:
+        observation, reward, terminated, _, info = super().step(action)
+        if self.kind == "step":
+            return observation, reward, terminated, info
+        if self.kind == "own mistake":
+            _, _ = (1, 2, 3)
+        return observation, reward, terminated, False, info
+
+
+class Seedless(Toy):
+    """Its reset takes no arguments, as that of Gym before 0.26."""
+
+    def reset(self) -> Any:  # type: ignore[override]
+        return super().reset()
+
+
+OLD: dict[str, Callable[[], Any]] = {
+    "step": partial(OldGym, "step"),
+    "reset": partial(OldGym, "reset"),
+    "arguments of reset": Seedless,
+}
+
+
+@pytest.mark.parametrize("placement", ["thread", "process"])
+@pytest.mark.parametrize("wrapped", [False, True])
+@pytest.mark.parametrize("kind", OLD)
+def test_environment_of_old_gym_is_recognized(
+    kind: str, placement: Any, *, wrapped: bool
+) -> None:
+    def make() -> Any:
+        env = OLD[kind]()
+        return gym.wrappers.TimeLimit(env, 9) if wrapped else env
+
+    envs = VectorEnv([make], placement=placement)
+    text = r"API of Gym before 0\.26.*Wrap it in shimmy"
+    try:
+        if kind == "step":
+            envs.reset(seed=1)
+            with pytest.raises(EnvError, match=text):
+                envs.step(envs.action_space.sample())
+        else:
+            with pytest.raises(EnvError, match=text):
+                envs.reset(seed=1)
+    finally:
+        envs.close()
+
+
+def test_mistake_of_an_environment_is_not_taken_for_old_gym() -> None:
+    envs = VectorEnv([lambda: OldGym("own mistake")], placement="thread")
+    envs.reset(seed=1)
+    with pytest.raises(EnvError, match="too many values to unpack") as raised:
+        envs.step(envs.action_space.sample())
+    assert "API of Gym" not in str(raised.value)
+    envs.close()
 
 
 def test_steps_are_counted_without_autoresets() -> None:

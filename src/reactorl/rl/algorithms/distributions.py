@@ -259,15 +259,19 @@ class Joint(Distribution):
     def parts(self) -> list[Distribution]:
         """The distributions of the parts."""
         found: list[Distribution] = []
-        output = deviation = 0
+        output = deviation = flag = 0
         for part in self.constants["parts"]:
             kind = _kind(part)
             outputs, deviations, _ = kind.sizes(part)
+            mask = None
+            if self.mask is not None and kind in (Categorical, MultiCategorical):
+                mask = self.mask[:, flag : flag + outputs]
+                flag += outputs
             rows = self.outputs[:, output : output + outputs]
             log_std = None
             if deviations:
                 log_std = self.log_std[deviation : deviation + deviations]
-            found.append(kind(part, rows, log_std, None, self.xp))
+            found.append(kind(part, rows, log_std, mask, self.xp))
             output, deviation = output + outputs, deviation + deviations
         return found
 

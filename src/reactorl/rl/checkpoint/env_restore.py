@@ -43,6 +43,36 @@ def restore_env(env: Any, saved: Data) -> None:  # noqa: ANN401
         _Restorer(env, saved).unflatten(("node", 0), env, type(env).__qualname__)
 
 
+def copy_generators(source: Any, target: Any) -> None:  # noqa: ANN401
+    """Set the random generators of an environment to those of another one.
+
+    Nothing else is changed; places that are not alike in both are left alone.
+    """
+    seen: set[int] = set()
+    pairs = [(source, target)]
+    while pairs:
+        one, other = pairs.pop()
+        if type(one) in PLAIN or type(one) is not type(other) or id(one) in seen:
+            continue
+        seen.add(id(one))
+        if isinstance(one, np.random.Generator):  # noqa: TID251
+            if type(one.bit_generator) is type(other.bit_generator):
+                other.bit_generator.state = one.bit_generator.state
+        elif isinstance(one, np.random.RandomState):  # noqa: TID251
+            other.set_state(one.get_state(legacy=False))
+        elif isinstance(one, random.Random):
+            other.setstate(one.getstate())
+        elif isinstance(one, dict):
+            pairs += [(held, other[key]) for key, held in one.items() if key in other]
+        elif isinstance(one, list | tuple | deque):
+            pairs += zip(one, other, strict=False)
+        elif is_ordinary(type(one)):
+            there = dict(attributes(other))
+            pairs += [
+                (held, there[name]) for name, held in attributes(one) if name in there
+            ]
+
+
 class _Restorer:
     """Restores plain data into an environment.
 

@@ -7,8 +7,9 @@ environments that do not use them.
 ALE: the system state of the emulator, with its random generator. MuJoCo: the
 integration state, and all arrays of fixed size: rewards and observations read values
 that the last step computed from the position *before* it, and ``mj_forward`` would
-compute others. Contacts and constraints are computed anew by every step. A model is
-constant: only its checksum is stored, which must match.
+compute others. Contacts and constraints are computed anew by every step. Of a model
+the small arrays are stored, which environments change (the place of a goal, a mass),
+and a checksum of the rest, which must match.
 """
 
 from __future__ import annotations
@@ -22,8 +23,14 @@ from reactorl.rl.checkpoint.object_graph import class_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TypeAlias
 
     from reactorl.rl.checkpoint.registry import Data
+
+    Array: TypeAlias = np.ndarray[Any, Any]
+
+MAX_CHANGED: Final = 1_024
+"""Numbers of an array of a model that is stored; larger ones are meshes, textures."""
 
 
 def native_state(value: object) -> tuple[str, Data] | None:
@@ -109,18 +116,38 @@ def _arrays(owner: Any) -> list[tuple[str, Any]]:  # noqa: ANN401
 
 
 def _save_model(model: Any) -> Data:  # noqa: ANN401
+    """Return what environments change (goals, masses), and a checksum of the rest."""
     found = 0
+    small: list[dict[str, Array]] = []
     for part in (model, model.opt):
+        small.append({})
         for name, array in _arrays(part):
-            found = zlib.crc32(np.ascontiguousarray(array).tobytes(), found)
-            found = zlib.crc32(name.encode(), found)
-    return zlib.crc32(repr(float(model.opt.timestep)).encode(), found)
+            if array.size <= MAX_CHANGED:
+                small[-1][name] = array.copy()
+            else:
+                found = zlib.crc32(np.ascontiguousarray(array).tobytes(), found)
+                found = zlib.crc32(name.encode(), found)
+    return {"arrays": small, "timestep": float(model.opt.timestep), "rest": found}
 
 
-def _check_model(model: Any, state: Data, where: str) -> None:  # noqa: ANN401
-    if _save_model(model) != state:
-        msg = f"{where} is another model: its environment changes it"
+def _restore_model(model: Any, state: Data, where: str) -> None:  # noqa: ANN401
+    own = _save_model(model)
+    if own["rest"] != state["rest"] or any(
+        _shapes(mine) != _shapes(other)
+        for mine, other in zip(own["arrays"], state["arrays"], strict=True)
+    ):
+        msg = f"{where} is another model: its environment makes it anew"
         raise ValueError(msg)
+    for part, arrays in zip((model, model.opt), state["arrays"], strict=True):
+        for name, array in arrays.items():
+            there = getattr(part, name)
+            if there.tobytes() != array.tobytes():  # some cannot be written
+                there[...] = array
+    model.opt.timestep = state["timestep"]
+
+
+def _shapes(arrays: dict[str, Array]) -> dict[str, tuple[int, ...]]:
+    return {name: array.shape for name, array in arrays.items()}
 
 
 _SIMULATORS: Final[
@@ -131,5 +158,5 @@ _SIMULATORS: Final[
 ] = {
     "ale": (("ale_py._ale_py.ALEInterface",), _save_ale, _restore_ale),
     "mujoco": (("mujoco._structs.MjData",), _save_mujoco, _restore_mujoco),
-    "mujoco model": (("mujoco._structs.MjModel",), _save_model, _check_model),
+    "mujoco model": (("mujoco._structs.MjModel",), _save_model, _restore_model),
 }

@@ -46,6 +46,9 @@ _FOR_RENDERING: Final = frozenset(
     {"Surface", "SurfaceType", "Font", "Clock", "ClockType", "Window", "Renderer"}
 )
 """Classes of pygame whose objects are drawn anew for every picture."""
+_HANDLES: Final = frozenset({"pybullet_utils.bullet_client.BulletClient"})
+"""Classes whose instances are handles of something in an extension: their numbers mean
+that in one process only, and a copy of them would disturb it."""
 _HEAP_TYPE: Final = 1 << 9
 """CPython's flag of classes that were created at run time."""
 _POINTER: Final = 8
@@ -58,7 +61,7 @@ def is_ordinary(kind: type) -> bool:
     if not has_usual_class or issubclass(kind, _NOT_STATE):
         return False
     # Classes that SWIG generated are handles, whatever attributes they have.
-    if hasattr(kind, "thisown"):
+    if hasattr(kind, "thisown") or any(class_name(b) in _HANDLES for b in kind.__mro__):
         return False
     if not all(b is object or b.__flags__ & _HEAP_TYPE for b in kind.__mro__):
         return False

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from gymnasium.envs.registration import EnvSpec
 
 _LIST: Final = "`gymnasium.pprint_registry()` lists registered ones."
+_SHOWN: Final = 5
+"""Ids of a namespace that an error shows."""
 _GYMNASIUM_EXTRAS: Final = {
     "box2d": "box2d",
     "mujoco": "mujoco",
@@ -146,6 +149,14 @@ def _register(env_id: str) -> Unknown | None:
 
 def _unknown(env_id: str, error: gym.error.Error) -> Unknown:
     """Return Gymnasium's answer, with the id that was probably meant."""
+    old = _old_gym_name(env_id)
+    if old:
+        what = f"{env_id!r} is registered with Gym, the predecessor of Gymnasium"
+        remedy = (
+            'Install a wrapper: pip install "shimmy[gym-v26]", and use it: '
+            f"'GymV26Environment-v0' with env_id={old}."
+        )
+        return Unknown(what, remedy, error)
     text = str(error).strip().rstrip(".")
     if isinstance(error, gym.error.DeprecatedEnv):
         what, _, successor = text.partition(". Please use `")
@@ -161,12 +172,28 @@ def _unknown(env_id: str, error: gym.error.Error) -> Unknown:
     near = _nearest(env_id)
     remedy = f"Did you mean '{near}'?" if near else _LIST
     namespace, slash, _ = env_id.rpartition("/")
-    if slash and not near:
+    inside = [each for each in gym.registry if each.startswith(f"{namespace}/")]
+    if slash and inside and not near:
+        shown = ", ".join(inside[:_SHOWN]) + (", ..." if inside[_SHOWN:] else "")
+        remedy = f"{namespace} has {shown}."
+    elif slash and not near:
         remedy = (
             f"Install the package that has {namespace}, and name its module: "
             f"'module:{env_id}'."
         )
     return Unknown(what, remedy, error)
+
+
+def _old_gym_name(env_id: str) -> str:
+    """Return the name by which Gym, if it was imported, makes an id; empty if none."""
+    old: Any = sys.modules.get("gym")
+    try:
+        registry = old.envs.registration.registry
+        spec = getattr(registry, "env_specs", registry)[env_id]
+        module = str(spec.entry_point).partition(":")[0].partition(".")[0]
+    except (AttributeError, KeyError, TypeError):
+        return ""
+    return f"{module}:{env_id}"
 
 
 def _newest(env_id: str) -> str:

@@ -18,7 +18,7 @@ from reactorl.rl.envs.errors import FAILURES, EnvError
 from reactorl.rl.envs.restart_state import RestartState
 from reactorl.rl.envs.snapshot_check import begin, check_snapshot
 from reactorl.rl.envs.timeout import HangGuard, unguarded
-from reactorl.rl.envs.validation import check_env
+from reactorl.rl.envs.validation import check_env, old_api_hint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -294,6 +294,9 @@ class ManagedEnv:
         if isinstance(error, EnvError):
             return error
         what = traceback.format_exception_only(error)[-1].strip()
+        hint = old_api_hint(error)
+        if hint:
+            what = f"{what}. {hint}"
         trace = "".join(traceback.format_exception(error))
         return EnvError(self.index, self.name, self.steps, "", what, trace, operation)
 

@@ -35,6 +35,8 @@ class Rules:
     """Whether snapshots are taken of them; see ``snapshot``."""
     native: NativeOption = False
     """Whether Gymnasium's own environments are stepped in native code."""
+    sent_infos: frozenset[str] | None = None
+    """Keys of infos that a worker process sends; None: all."""
 
     def check(self) -> None:
         """Check the values.

@@ -100,7 +100,7 @@ class LocalShard:
     ) -> None:
         self.indices = tuple(makers)
         self.sub_envs: list[SubEnv] = []
-        self._makers, self._rules = makers, rules
+        self._makers, self.rules = makers, rules
         self._unmade: dict[int, EnvError] = {}
         self._buffer = HOME
         self._posted: Command | None = None
@@ -119,16 +119,16 @@ class LocalShard:
     def make(self) -> None:
         """Make the environments, on the calling thread."""
         self._made = True
-        make = self._rules.sub_env or SubEnv
+        make = self.rules.sub_env or SubEnv
         for index, maker in self._makers.items():
             try:
-                self.sub_envs.append(make(index, maker, self._rules, self._guard()))
+                self.sub_envs.append(make(index, maker, self.rules, self._guard()))
             except EnvError as failure:
                 self._unmade[index] = failure
-        found = native_shard(self.sub_envs, self._makers, self._rules)
+        found = native_shard(self.sub_envs, self._makers, self.rules)
         if isinstance(found, NativeShard):
             self._native = found
-        elif self._rules.native is True:
+        elif self.rules.native is True:
             self._refuse(f"native=True is not possible: {found}")
         self._by_index = {sub_env.index: sub_env for sub_env in self.sub_envs}
         self._steppers = StepperGroup([each.stepper for each in self.sub_envs])
@@ -200,7 +200,7 @@ class LocalShard:
     @property
     def native(self) -> NativeShard | None:
         """The native bodies, if steps may be done without this shard: no timeouts."""
-        return None if self._rules.timeout is not None else self._native
+        return None if self.rules.timeout is not None else self._native
 
     @property
     def envs(self) -> list[Any]:

@@ -12,6 +12,8 @@ from reactorl.rl.envs.placement import check_processes, choose_placement
 from reactorl.rl.envs.rules import Rules
 from reactorl.rl.envs.shard import LocalShard
 from reactorl.rl.envs.snapshot_policy import SnapshotPolicy
+from reactorl.rl.flow.action_masks import KEY
+from reactorl.rl.wrappers.life_loss import LIFE_LOST
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +26,12 @@ if TYPE_CHECKING:
 
 MAX_SHARDS_PER_CORE: Final = 4
 """With more shards ``"auto"`` does not start a process for each of them."""
+
+NEEDED_INFOS: Final = frozenset(
+    {KEY, LIFE_LOST, "final_obs", "final_info", "failure", "restart"}
+)
+"""Keys of infos that training uses. Others are not sent from process to process: they
+may be large, or impossible to send."""
 
 
 class ShardFactory:
@@ -119,6 +127,7 @@ class ShardFactory:
             sub_env=self._rules.sub_env,
             resumable=True,
             native=self._rules.native,
+            sent_infos=NEEDED_INFOS if self._rules.sub_env is None else None,
         )
         if self.placement == "process":
             from reactorl.rl.envs.process.shard import ProcessShard

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from reactorl.rl.checkpoint.env_restore import restore_env
 from reactorl.rl.checkpoint.env_state import read_state, saved_env
 from reactorl.rl.checkpoint.object_graph import class_name
-from reactorl.rl.checkpoint.state_difference import first_difference
+from reactorl.rl.checkpoint.state_difference import first_difference, first_identifier
 from reactorl.rl.envs.episode_recorder import (
     EpisodeRecorder,
     NotRecordedError,
@@ -154,6 +154,11 @@ def _repeat(env: Env, snapshot: Data, prepare: Prepare, guard: Guard) -> None:
             "or rewards"
         )
         raise NotRestoredError(msg)
+    reached = saved_env(env)
+    handle = first_identifier(snapshot["state"], reached)
+    if handle:
+        msg = f"{handle} is different after its recorded actions were repeated"
+        raise NotRestoredError(msg)
     # Only what depends on the clock differs now, such as the duration of an episode.
-    if first_difference(snapshot["state"], saved_env(env)):
+    if first_difference(snapshot["state"], reached):
         restore_env(env, snapshot["state"])

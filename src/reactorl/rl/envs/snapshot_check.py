@@ -14,6 +14,10 @@ continuation; and it is the state of the environment that was saved, which there
 continues in the same way. An environment that is not deterministic differs as well. A
 difference that shows only after ``STEPS`` steps is not found.
 
+Before that, two environments that did the same are compared. A number that differs is
+a handle: of a simulator, a connection, a window. It is not restored at all: an
+environment with the handle of another one would step and close what that one uses.
+
 The environment that was saved is not used at all. The new ones get actions from a
 generator of their own, and the global generators of Python and NumPy are restored
 afterwards, so that training continues as if nothing had been verified.
@@ -30,8 +34,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from reactorl.rl.checkpoint.env_restore import copy_generators
 from reactorl.rl.checkpoint.env_state import saved_env
-from reactorl.rl.checkpoint.state_difference import first_difference
+from reactorl.rl.checkpoint.state_difference import first_difference, first_identifier
 from reactorl.rl.envs.episode_recorder import checksum
 from reactorl.rl.envs.errors import FAILURES
 from reactorl.rl.envs.snapshot import NotRestoredError, restored
@@ -63,6 +68,11 @@ def check_snapshot(
     with _undisturbed():
         envs: list[Env] = []
         try:
+            place = _handle(make, guard)
+            if place:
+                return (
+                    f"{place} identifies something that only this environment can use"
+                )
             for past in (0, _PAST):
                 prepare = partial(begin, past=past, guard=guard)
                 found, _ = restored(make, snapshot, prepare, guard)
@@ -80,6 +90,34 @@ def check_snapshot(
             for env in envs:
                 with suppress(Exception):
                     env.close()
+
+
+def _handle(make: Callable[[], Env], guard: Guard) -> str:
+    """Return the place of a handle in environments, or an empty string.
+
+    Two environments are made with the same random numbers, as far as these come from
+    generators that can be read.
+    """
+    envs: list[Env] = []
+    try:
+        states = []
+        python, numpy = random.getstate(), np.random.get_state()  # noqa: TID251
+        for _ in range(2):
+            random.setstate(python)
+            np.random.set_state(numpy)  # noqa: TID251
+            envs.append(make())
+            if len(envs) > 1:
+                copy_generators(envs[0], envs[1])
+        for env in envs:
+            random.setstate(python)
+            np.random.set_state(numpy)  # noqa: TID251
+            begin(env, guard=guard)
+            states.append(saved_env(env))
+        return first_identifier(*states)
+    finally:
+        for env in envs:
+            with suppress(Exception):
+                env.close()
 
 
 def begin(env: Env, past: int = 0, guard: Guard = unguarded) -> None:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import traceback
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +28,30 @@ def check_env(made: object, required: Sequence[str]) -> None:
         why = f"has no {missing[0]}" if missing else "is a class"
         msg = f"env_fn must return an environment, got {made!r}, which {why}"
         raise BadResultError(msg)
+
+
+def old_api_hint(error: BaseException) -> str:
+    """Return what to do if an environment failed because it has the API of Gym.
+
+    Its ``step`` returns four values, its ``reset`` only an observation, or takes no
+    seed. Empty if the error has another cause.
+    """
+    text = str(error)
+    if isinstance(error, TypeError):
+        is_old = "reset() got an unexpected keyword argument" in text
+    else:
+        # Raised where Gymnasium or this package takes the result apart.
+        is_old = type(error) is ValueError and "values to unpack (expected" in text
+        frames = traceback.extract_tb(error.__traceback__)
+        place = PurePath(frames[-1].filename).parts if frames else ()
+        is_old = is_old and ("gymnasium" in place or "reactorl" in place)
+    if not is_old:
+        return ""
+    return (
+        "It seems to have the API of Gym before 0.26: step() must return (observation, "
+        "reward, terminated, truncated, info), and reset(seed=..., options=...) "
+        "(observation, info). Wrap it in shimmy.GymV21CompatibilityV0"
+    )
 
 
 def check_info(info: object) -> None:

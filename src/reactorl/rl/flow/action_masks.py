@@ -3,19 +3,23 @@
 
 A mask has one entry for each action of a ``Discrete`` space. For ``MultiDiscrete`` it
 has one for each value of each component: a flat array, or one array per component, as
-``MultiDiscrete.sample`` takes them. An environment that gives masks gives one in every
-reset; a step without a mask allows all actions.
+``MultiDiscrete.sample`` takes them. For ``Dict`` and ``Tuple`` it has their structure;
+parts that are neither have the mask None. An environment that gives masks gives one in
+every reset; a step without a mask allows all actions.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from gymnasium import spaces
 
+from reactorl.rl.flow.action_encoding import leaf_spaces
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from reactorl.rl.checkpoint.registry import Data
     from reactorl.rl.flow.algorithm import Array
@@ -44,11 +48,10 @@ class MaskReader:
 
     def __init__(self, space: spaces.Space[Any]) -> None:
         self._space = space
-        self._counts: Array | None = None
-        if isinstance(space, spaces.Discrete):
-            self._counts = np.array([int(space.n)])
-        elif isinstance(space, spaces.MultiDiscrete):
-            self._counts = space.nvec.reshape(-1)
+        self._counts = np.array(
+            [count for leaf in leaf_spaces(space) for count in _counts(leaf)], np.int64
+        )
+        self._first = np.cumsum(self._counts) - self._counts
 
     def all_allowed(self) -> Array:
         """Return the mask that allows all actions.
@@ -56,10 +59,10 @@ class MaskReader:
         Raises:
             MaskError: There are no masks for the space.
         """
-        if self._counts is None:
+        if not len(self._counts):
             msg = (
                 f'info["{KEY}"] must be absent unless the action space is Discrete or '
-                f"MultiDiscrete, got one for {self._space}"
+                f"MultiDiscrete or has such parts, got one for {self._space}"
             )
             raise MaskError(msg)
         return np.ones(int(self._counts.sum()), np.bool_)
@@ -70,11 +73,36 @@ class MaskReader:
         Raises:
             MaskError: Its shape is wrong, or it forbids all actions.
         """
+        flags = self._flags(mask)
+        if not self._allowed(flags).all():
+            shown = _shown(mask)
+            msg = f'info["{KEY}"] must allow at least one action, got {shown}'
+            raise MaskError(msg)
+        return flags
+
+    def read_last(self, mask: Any) -> Array:  # noqa: ANN401
+        """Return the mask of the end of an episode.
+
+        There may be no next action there: a component whose actions are all forbidden
+        has all of them.
+
+        Raises:
+            MaskError: Its shape is wrong.
+        """
+        flags = self._flags(mask)
+        none = np.repeat(~self._allowed(flags), self._counts)
+        found: Array = flags | none
+        return found
+
+    def _flags(self, mask: Any) -> Array:  # noqa: ANN401
         every = self.all_allowed()
         if mask is None:
             return every
-        assert self._counts is not None
-        found = _flat(mask)
+        nested = isinstance(self._space, spaces.Dict | spaces.Tuple)
+        if nested and not isinstance(mask, np.ndarray):
+            found = _flat(_parts(self._space, mask))
+        else:
+            found = _flat(mask)
         if found.shape != every.shape:
             msg = (
                 f'info["{KEY}"] must have {len(every)} entries for {self._space}, got '
@@ -82,17 +110,67 @@ class MaskReader:
             )
             raise MaskError(msg)
         flags: Array = found.astype(np.bool_)
-        first = np.cumsum(self._counts) - self._counts
-        if not np.logical_or.reduceat(flags, first).all():
-            msg = f'info["{KEY}"] must allow at least one action, got {found.tolist()}'
-            raise MaskError(msg)
         return flags
+
+    def _allowed(self, flags: Array) -> Array:
+        """Return for each component whether an action is allowed."""
+        found: Array = np.logical_or.reduceat(flags, self._first)
+        return found
+
+
+def _counts(space: spaces.Space[Any]) -> list[int]:
+    """Return the number of actions of each component that masks have."""
+    if isinstance(space, spaces.Discrete):
+        return [int(space.n)]
+    if isinstance(space, spaces.MultiDiscrete):
+        return [int(count) for count in space.nvec.reshape(-1)]
+    return []
+
+
+def _parts(space: spaces.Space[Any], mask: Any) -> list[Array]:  # noqa: ANN401
+    """Return the masks of the parts of a space, in its order.
+
+    Raises:
+        MaskError: The mask has another structure.
+    """
+    keys: list[tuple[Any, spaces.Space[Any]]]
+    if isinstance(space, spaces.Dict):
+        keys, known = list(space.items()), isinstance(mask, Mapping)
+        given = set(mask) if known else set()
+        known = known and given <= {key for key, _ in keys}
+    elif isinstance(space, spaces.Tuple):
+        keys, known = list(enumerate(space.spaces)), isinstance(mask, list | tuple)
+        known = known and len(mask) == len(keys)
+        given = set(range(len(keys)))
+    else:
+        count = sum(_counts(space))
+        if mask is not None and not count:
+            msg = f'info["{KEY}"] must be None for {space}, got {mask!r}'
+            raise MaskError(msg)
+        found = np.ones(count, np.bool_) if mask is None else _flat(mask)
+        if found.size != count:
+            msg = (
+                f'info["{KEY}"] must have {count} entries for {space}, got {found.size}'
+            )
+            raise MaskError(msg)
+        return [found]
+    if mask is not None and not known:
+        msg = f'info["{KEY}"] must have the structure of {space}, got {mask!r}'
+        raise MaskError(msg)
+    each = [
+        (sub, None if mask is None or k not in given else mask[k]) for k, sub in keys
+    ]
+    return [part for sub, inner in each for part in _parts(sub, inner)]
 
 
 def _flat(mask: Any) -> Array:  # noqa: ANN401
     if isinstance(mask, list | tuple):
         return np.concatenate([_flat(part) for part in mask]) if mask else np.empty(0)
     return np.asarray(mask).reshape(-1)
+
+
+def _shown(mask: Any) -> object:  # noqa: ANN401
+    return mask if isinstance(mask, Mapping) else _flat(mask).tolist()
 
 
 class ActionMasks:
@@ -166,17 +244,17 @@ class ActionMasks:
     def last(self, info: Mapping[str, Any], index: int) -> Array | None:
         """Return the mask at the end of an episode; None: there are no masks.
 
-        There may be no next action at the end: then the mask allows all, as without a
-        mask.
+        A mask that forbids all actions there allows all.
 
         Raises:
             MaskError: It is invalid.
         """
         if self.rows is None:
             return None
-        if info.get(KEY) is None or not _flat(info[KEY]).any():
-            return self._reader.all_allowed()
-        return self._read(info, index)
+        try:
+            return self._reader.read_last(info.get(KEY))
+        except MaskError as error:
+            raise MaskError(str(error), index) from None
 
     def save(self) -> Data:
         """Return the masks as plain data; None if there are none."""

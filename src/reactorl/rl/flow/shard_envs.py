@@ -21,7 +21,7 @@ from reactorl.rl.flow.encoding import Encoder
 from reactorl.rl.flow.native_stepping import native_stepping
 from reactorl.rl.flow.policy_memory import PolicyMemory
 from reactorl.rl.flow.trajectory import Episode
-from reactorl.rl.wrappers.life_loss import LIFE_LOST
+from reactorl.rl.wrappers.life_loss import is_life_lost
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -245,11 +245,12 @@ class RolloutEnvs(ShardEnvs):
         ended = []
         self.lives_lost = []
         infos = {}
+        over = self.arrays.terminations | self.arrays.truncations
         for index, reply in replies.items():
             info = reply[0]
-            if LIFE_LOST in info:
+            if is_life_lost(info):
                 self.lives_lost.append(index)
-            if "final_obs" not in info:
+            if not over[index]:
                 infos[index] = info
                 continue
             if len(reply) > 1:  # the info of the reset
@@ -383,6 +384,8 @@ class EvaluationEnvs(ShardEnvs):
             self._masks.step(infos, rows)
         except MaskError as error:
             raise self._failure(error, tag) from None
+        # As in training: to the policy, a lost life is the end of an episode.
+        self._memory.begin([k for k, info in infos.items() if is_life_lost(info)])
         return self._ends(rows)
 
     def _ends(self, rows: list[int]) -> list[tuple[int, Episode]]:

@@ -3,17 +3,32 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any, Final
 
 import gymnasium as gym
 from gymnasium.utils import RecordConstructorArgs
 
 from reactorl.rl._public import public
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 __all__ = ["LIFE_LOST", "LifeLoss"]
 
 LIFE_LOST: Final = "life_lost"
 """The key of an info that says that a life was lost and the episode continues."""
+
+
+class Life(IntEnum):
+    """The value of that key: environments may have such a key of their own."""
+
+    LOST = 1
+
+
+def is_life_lost(info: Mapping[str, Any]) -> bool:
+    """Return whether an info of ``LifeLoss`` says that a life was lost."""
+    return info.get(LIFE_LOST) is Life.LOST
 
 
 @public
@@ -47,6 +62,6 @@ class LifeLoss(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         observation, reward, terminated, truncated, info = self.env.step(action)
         lives = int(info.get("lives", 0))
         if lives < self._lives and not (terminated or truncated):
-            info = {**info, LIFE_LOST: True}
+            info = {**info, LIFE_LOST: Life.LOST}
         self._lives = lives
         return observation, reward, terminated, truncated, info

@@ -42,7 +42,7 @@ from reactorl.rl.envs.shard import LocalShard
 from reactorl.rl.envs.timeout import HangWatch, no_guard
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from reactorl.rl.envs.commands import Actions, Command
     from reactorl.rl.envs.process.protocol import Layout, Loss, Progress
@@ -269,6 +269,9 @@ def _reply(shard: ServedShard, request: bytes) -> bytes:
         replies = shard.execute(command)
         inner = command.command if type(command) is Only else command
         observed = isinstance(inner, Step | Reset)
+    keys = shard.rules.sent_infos
+    if keys is not None:
+        replies = _needed(replies, keys)
     objects = shard.objects(command) if observed else None
     if not replies and objects is None:
         return b""
@@ -276,6 +279,27 @@ def _reply(shard: ServedShard, request: bytes) -> bytes:
         return serialize((replies, objects))
     except Exception:
         return serialize(shard.sendable(replies, objects or {}))
+
+
+def _needed(replies: Replies, keys: frozenset[str]) -> Replies:
+    """Return replies with these keys of infos only, without infos that are empty."""
+    found: Replies = {}
+    for index, reply in replies.items():
+        if type(reply) is not tuple:
+            found[index] = reply
+            continue
+        infos = [_kept(info, keys) for info in reply]
+        infos = [info for info in infos if info]
+        if infos:
+            found[index] = tuple(infos)
+    return found
+
+
+def _kept(info: Mapping[str, Any], keys: frozenset[str]) -> dict[str, Any]:
+    kept = {key: value for key, value in info.items() if key in keys}
+    if isinstance(kept.get("final_info"), dict):  # of the last step of an episode
+        kept["final_info"] = _kept(kept["final_info"], keys)
+    return kept
 
 
 def _die_with_parent(fd: int) -> None:
