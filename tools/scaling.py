@@ -11,9 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 CONTROL: Final = 64
-"""Bytes of a promise, a horizon or a floor: a header, two tags and a few numbers."""
-VALUE: Final = 80
-"""Bytes of a value beside its content: a header, two tags, numbers."""
+"""Bytes of a horizon or a floor: a header, two tags and a few numbers."""
 SIZES: Final = (10, 100, 1_000)
 
 
@@ -50,8 +48,6 @@ def messages(nodes: int) -> dict[tuple[str, str, str], int]:
     return {
         ("node", "head", "trajectory"): nodes,
         ("head", "node", "weights"): nodes,
-        ("node", "head", "PROMISE"): nodes,
-        ("head", "node", "PROMISE"): nodes,
         ("node", "coordinator", "REPORT"): 2 * nodes,
         ("head", "coordinator", "REPORT"): nodes + 1,
         ("coordinator", "node", "HORIZON"): nodes,
