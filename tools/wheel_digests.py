@@ -115,7 +115,7 @@ def collect() -> dict[str, object]:
     versions = {name: metadata.version(name) for name in PACKAGES if find_spec(name)}
     if "gymnasium" in versions and find_spec("cloudpickle"):
         digests |= vectors()
-        needed = ("matplotlib", "optax", "jax", "tensorboardX")
+        needed = ("matplotlib", "optax", "jax")
         if all(find_spec(name) for name in needed):
             digests |= trainings()
     return {

@@ -53,10 +53,7 @@ SIGTERM and 129 after SIGHUP (a checkpoint was written); 2 if the flags or the
 run are wrong; 1 if the training failed.
 """
 LIST_PRESETS = "--list-presets"
-NEEDED = (
-    "numpy", "gymnasium", "jax", "optax", "cyclopts", "rich", "tensorboardX",
-    "matplotlib",
-)  # fmt: skip
+NEEDED = ("numpy", "gymnasium", "jax", "optax", "cyclopts", "rich", "matplotlib")
 GROUPS = {
     "environment": (
         "env_id", "env_kwargs", "wrappers", "time_limit", "frame_stack",

@@ -12,7 +12,7 @@ from reactorl.cli.doctor.system_info import version
 EXTRAS = {
     "cli": ("argcomplete", "rich"),
     "rl": ("cloudpickle", "gymnasium", "numpy"),
-    "train": ("cyclopts", "jax", "matplotlib", "optax", "tensorboardX"),
+    "train": ("cyclopts", "jax", "matplotlib", "optax"),
     "federation": ("cloudpickle", "cryptography"),
     "ray": ("ray",),
     "pettingzoo": ("pettingzoo",),
