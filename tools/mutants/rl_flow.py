@@ -21,8 +21,8 @@ RL_FLOW: Final = (
     Mutant(
         "flow-evaluation-uses-newer-weights",
         _FLOW + "evaluation.py",
-        "self.envs.step_greedily(self.judged, every, tag)",
-        "self.envs.step_greedily(self.latest, every, tag)",
+        "self.envs.steps_greedily(self.judged, every, left, tag)",
+        "self.envs.steps_greedily(self.latest, every, left, tag)",
         ("tests/rl/flow/test_evaluation.py",),
         "A reported return belongs to no policy.",
     ),
@@ -118,8 +118,8 @@ RL_FLOW: Final = (
     Mutant(
         "flow-mask-of-one-component-may-forbid-all",
         _FLOW + "action_masks.py",
-        "if not np.logical_or.reduceat(flags, first).all():",
-        "if not np.logical_or.reduceat(flags, first).any():",
+        "if not self._allowed(flags).all():",
+        "if not self._allowed(flags).any():",
         ("tests/rl/flow/test_action_masks.py",),
         "An action is sampled although none is allowed.",
     ),
