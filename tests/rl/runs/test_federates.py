@@ -146,7 +146,7 @@ def test_training_starts_again_if_a_federate_cannot_begin_again(
     assert result.iterations == 8
     assert left_in(tmp_path) == left_in(one)
     first, second = (record.getMessage() for record in caplog.records)
-    assert "federate head-2 was lost: no route" in first
+    assert "federate head-2 was lost: " in first
     assert "from the checkpoint of step 96. Restarts left: 1." in first
     assert "from the checkpoint of step 192. Restarts left: 0." in second
 
