@@ -100,8 +100,9 @@ def _fingerprints(facts: Facts) -> Iterator[Advice]:
     if found := fingerprint_differences(prints):
         yield Advice(
             f"numeric fingerprints differ: {described_differences(found)}",
-            "Use nodes with the same processor and versions: over these, a program "
-            "does not have the results of one machine.",
+            "Use nodes with the same processor and versions. Over these, a program "
+            "does not have the results of one machine; runs refuse them without "
+            "--mixed.",
             broken=True,
         )
 
