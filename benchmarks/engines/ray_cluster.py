@@ -31,6 +31,7 @@ def start() -> None:
     # Workers are niced by default. In Ray's favour they are not here.
     os.environ.setdefault("RAY_worker_niceness", "0")
     ray.init(
+        address="local",  # never a cluster that happens to run here
         num_cpus=len(os.sched_getaffinity(0)),
         object_store_memory=_store_bytes(),
         include_dashboard=False,

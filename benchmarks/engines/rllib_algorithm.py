@@ -81,6 +81,7 @@ def train(config: Any, batch: int, watch: Any) -> None:  # noqa: ANN401
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     # Actors only need a CPU to be placed: there may be more of them than CPUs.
     ray.init(
+        address="local",  # never a cluster that happens to run here
         num_cpus=32,
         include_dashboard=False,
         log_to_driver=False,

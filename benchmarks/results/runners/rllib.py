@@ -22,7 +22,7 @@ def run(request: dict[str, Any], referee: Referee) -> dict[str, Any]:
     settings = dict(request["settings"])
     total = task["total"] or settings["total_timesteps"]
     del settings["total_timesteps"]
-    ray.init(include_dashboard=False, logging_level=logging.ERROR)
+    ray.init(address="local", include_dashboard=False, logging_level=logging.ERROR)
     module = import_module(f"ray.rllib.algorithms.{name}")
     config = getattr(module, f"{name.upper()}Config")()
     config.environment(task["env_id"]).debugging(

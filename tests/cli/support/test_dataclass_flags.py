@@ -220,6 +220,16 @@ def test_every_flag_of_an_algorithm_is_documented(name: str) -> None:
         assert [name for name in names if not explained.get(name)] == []
 
 
+def test_flags_do_not_depend_on_an_import_of_pydantic() -> None:
+    pytest.importorskip("pydantic")  # Ray imports it, and environments may
+    flags = flags_of("dqn")
+
+    assert flags.parse([]) == list(flags.defaults)
+    found = flags.given(["--env-kwargs", "a=1", "--wrapper", "module:function"])
+    assert found["env_kwargs"] == {"a": 1}
+    assert found["wrappers"] == ("module:function",)
+
+
 def test_every_field_in_the_groups_of_train_is_in_one_group_only() -> None:
     listed = [name for names in GROUPS.values() for name in names]
 

@@ -151,7 +151,7 @@ class Flags:
                     name,
                     Formal.KEYWORD_ONLY,
                     default=getattr(one, name),
-                    annotation=Annotated[hint, how],
+                    annotation=Annotated[hint, how, _NotByPydantic()],
                 )
 
     def _explained(self, error: CycloptsError) -> FlagError:
@@ -181,6 +181,17 @@ class Flags:
             name = error.keyword or error.argument.name
             return FlagError(f"{name} must have a value", help)
         return FlagError(str(error).removesuffix("."), help)
+
+
+class _NotByPydantic:
+    """A mark: if Pydantic was imported, cyclopts validates with it, and must not here.
+
+    What a flag accepts must not depend on the imports of an environment. Also, a value
+    may be of another type than its texts: a mapping, or a function that has a name.
+    """
+
+    def __get_pydantic_core_schema__(self, _: object, __: object) -> dict[str, str]:
+        return {"type": "any"}
 
 
 def _console() -> Console:
