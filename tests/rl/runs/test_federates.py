@@ -352,3 +352,18 @@ def test_what_is_refused(task: Any, options: Any, message: str, tmp_path: Path) 
         Trainer(task, tmp_path / "run", **options).fit()
 
     assert not (tmp_path / "run").exists()
+
+
+def test_federation_that_cannot_start_is_the_error_of_the_training(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def start(*_: Any, **__: Any) -> None:
+        what = "connecting to the cluster failed: Connection refused"
+        raise FederationError(what)
+
+    monkeypatch.setattr(type(TASK), "start", start)
+    trainer = Trainer(TASK, tmp_path / "run", federates=2, restarts=1, **QUIET)
+
+    with pytest.raises(FederationError, match="Connection refused") as caught:
+        trainer.fit()
+    assert caught.value.__notes__ == ["There is no checkpoint yet."]

@@ -125,6 +125,8 @@ class TrainingSession:
     @property
     def restarts_left(self) -> int:
         """How often a federate may still be lost."""
+        if self._program is None:  # it could not start
+            return self._restarts
         return self._run.session.restarts_left
 
     @property
