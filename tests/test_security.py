@@ -552,6 +552,8 @@ def test_pickles_are_read_from_own_processes_and_allowed_recordings_only() -> No
     assert _modules(loading=r"(cloud)?pickle\.loads?|.*\.?Unpickler") == {
         "_runtime/recording.py",  # with allow_pickle=True
         "_federation/codec.py",  # between federates, after mutual authentication
+        # From whoever may submit work to the cluster, and so execute code on it.
+        "_federation/launch/on_ray/keeper.py",
         "_util/serialization.py",  # between a parent and its workers
         "rl/envs/thread_safety/child.py",  # from its parent
         "rl/envs/thread_safety/probe.py",  # from its child

@@ -248,10 +248,14 @@ def BrokenLake() -> Any:
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[None]:
+    # Ray and Tune replace handlers, and leave theirs in place.
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1)
+    handlers = {number: signal.getsignal(number) for number in numbers}
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
         patch.setenv("RAY_CHDIR_TO_TRIAL_DIR", "0")
         ray.init(
+            address="local",
             num_cpus=2,
             include_dashboard=False,
             log_to_driver=False,
@@ -260,6 +264,8 @@ def cluster() -> Iterator[None]:
         )
         yield
         ray.shutdown()
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
 
 
 class KillOnce(tune.Callback):  # type: ignore[misc]
