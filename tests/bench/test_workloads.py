@@ -21,7 +21,16 @@ from benchmarks.suites import SUITES
 from benchmarks.workloads import load
 
 NAMES = [name for suite in SUITES.values() for name in suite.workloads]
-PAIRS = [(name, engine) for name in NAMES for engine in load(name).engines]
+RAY = ("ray-actors", "ray-cgraph")
+"""Each run starts a cluster, which takes seconds: one workload is in the fast suite."""
+
+
+def _pair(name: str, engine: str) -> Any:  # noqa: ANN401
+    is_slow = engine in RAY and name != "actors"
+    return pytest.param(name, engine, marks=[pytest.mark.slow] if is_slow else [])
+
+
+PAIRS = [_pair(name, engine) for name in NAMES for engine in load(name).engines]
 PLENTY = 1 << 40
 TURNS_PER_US = {"gil": 20.0, "ft": 20.0}
 
