@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from benchmarks.harness.engine import Engine
 
 
-HEARD: list[Any] = []
+RECEIVED: list[Any] = []
 """The last answers, in the process that drives the program."""
 
 
@@ -51,7 +51,7 @@ class Asks(Reactor):
     @reaction(answers)
     def hear(self) -> None:
         """Keep the answers."""
-        HEARD[:] = self.answers.values()
+        RECEIVED[:] = self.answers.values()
 
 
 class Answers(Reactor):
@@ -94,7 +94,7 @@ def run(params: dict[str, Any], watch: Any, engine: Engine) -> dict[str, Any] | 
         program.step(after=usec(EXCHANGES))
         while watch.tick(seen):
             program.step(after=usec(EXCHANGES))
-            seen.add(HEARD)
+            seen.add(RECEIVED)
     del engine
     return {"tags": program.result.tags}
 

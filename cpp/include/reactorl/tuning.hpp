@@ -41,7 +41,7 @@ inline constexpr int kSpinsForLast = 200;
 /// A sleep never lasts longer, because worker 0 must look for signals such as Ctrl-C.
 inline constexpr Time kLongestSleep = 50 * kMillisecond;
 /// The first sleep of a federate that waits for others: what it waits for is said again
-/// after it, and told to the coordinator only then; see `Network.report`.
+/// after it, and reported to the coordinator only then; see `Network.report`.
 inline constexpr Time kFirstSleep = 1 * kMillisecond;
 /// The same while it waits for helpers to leave a phase.
 inline constexpr Time kLongestSleepForLast = 20 * kMillisecond;
